@@ -25,7 +25,7 @@ bool pictures_make(struct pictures *pictures, const struct image_shape *shape, i
 {
     *pictures = (struct pictures){.image = xcalloc((size_t)count, sizeof(*pictures->image))};
     while (pictures->count < count && image_alloc(&pictures->image[pictures->count], shape)) {
-        random_fill(pictures->image[pictures->count].memory, image_bytes(shape), (uint32_t)pictures->count + 1);
+        image_randomize(&pictures->image[pictures->count], (uint32_t)pictures->count + 1);
         pictures->count++;
     }
     if (pictures->count == count)

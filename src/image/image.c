@@ -1,5 +1,6 @@
 // image.c: images in memory
 #include "image/image.h"
+#include "base/random.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -198,8 +199,17 @@ bool image_is_opaque(const struct image *image)
     return all == 255;
 }
 
+void image_randomize(const struct image *image, uint32_t seed)
+{
+    const size_t bytes = image_bytes(&image->shape);
+    random_fill(image->plane[0], bytes, seed);
+    for (size_t i = 3; image->shape.format == PIXFMT_RGBA && image->shape.opaque && i < bytes; i += 4)
+        image->plane[0][i] = 255;
+}
+
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b)
 {
     return a->format == b->format && a->width == b->width && a->height == b->height &&
-           a->color.matrix == b->color.matrix && a->color.range == b->color.range;
+           a->color.matrix == b->color.matrix && a->color.range == b->color.range &&
+           image_shape_opaque(a) == image_shape_opaque(b);
 }

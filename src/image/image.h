@@ -19,7 +19,14 @@ struct image_shape {
     enum pixfmt format;
     int width, height;  // pixels
     struct color color; // resolved; unused for RGB formats
+    bool opaque;        // PIXFMT_RGBA: alpha is 255 everywhere; false: it may be less
 };
+
+// Returns true if alpha is 255 everywhere in images of this shape, as RGBA.
+static inline bool image_shape_opaque(const struct image_shape *shape)
+{
+    return shape->opaque || shape->format != PIXFMT_RGBA;
+}
 
 struct image {
     struct image_shape shape;
@@ -69,6 +76,8 @@ void image_copy(struct image *to, const struct image *from);
 void image_copy_rows(struct image *to, const struct image *from, int part, int parts);
 // Returns true if no pixel of an RGBA image is transparent, not even partly.
 bool image_is_opaque(const struct image *image);
+// Writes random bytes, the same ones for the same seed, to an image without padding.
+void image_randomize(const struct image *image, uint32_t seed);
 bool image_shape_equal(const struct image_shape *a, const struct image_shape *b);
 
 // A frame of a source, lent by source_next until source_return.

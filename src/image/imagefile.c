@@ -52,6 +52,7 @@ static bool decode_head(struct codec *codec, const void *data, size_t size, cons
         convert_upright(image, turn.transpose ? &transposed : &raw, turn);
     else
         image_free(image);
+    image->shape.opaque = ok && (!head->alpha || image_is_opaque(image));
     image_free(&raw);
     image_free(&transposed);
     return ok;

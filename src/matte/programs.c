@@ -115,7 +115,9 @@ static void find_faces(struct network *network, struct picture *picture)
     struct image frame;
     uint8_t small[FACES_SIDE * FACES_SIDE * 3];
     float *input = network_input(network)->data;
-    image_wrap(&frame, &(struct image_shape){PIXFMT_RGB24, picture->width, picture->height, {0}}, picture->rgb);
+    image_wrap(&frame,
+               &(struct image_shape){.format = PIXFMT_RGB24, .width = picture->width, .height = picture->height},
+               picture->rgb);
     matte_shrink(&frame, width, height, small);
     for (int i = 0; i < FACES_SIDE * FACES_SIDE * 3; i++)
         input[i] = -1;

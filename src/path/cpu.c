@@ -104,13 +104,13 @@ static int count_few_rows(const struct cpu_build *build, enum pixfmt format)
 static bool plan_chain(struct cpu_build *build, const struct image_shape *input, const struct chain *chain,
                        const char *variant)
 {
-    plan_make(&build->plan, chain, input->width, input->height, input->format != PIXFMT_RGBA);
+    plan_make(&build->plan, chain, input->width, input->height, image_shape_opaque(input));
     plan_split_warp(&build->plan, input->format == PIXFMT_RGBA);
     bool turns = false; // a pass moves pixels: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
         turns =
             turns || build->plan.pass[i].load_mirror || build->plan.pass[i].store_mirror || build->plan.pass[i].warp;
-    plan_mark_grey(&build->plan, input->format != PIXFMT_RGBA || !turns, input->format == PIXFMT_GREY);
+    plan_mark_grey(&build->plan, image_shape_opaque(input) || !turns, input->format == PIXFMT_GREY);
     bool ok = true;
     for (int i = 0; i < build->plan.count; i++)
         ok = cpu_pass_init(&build->pass[i], &build->plan.pass[i], variant) && ok;
@@ -525,7 +525,7 @@ int cpu_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS
     struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
     int count = 0;
     names[count++] = "generic";
-    plan_make(plan, setup->chain, setup->input.width, setup->input.height, setup->input.format != PIXFMT_RGBA);
+    plan_make(plan, setup->chain, setup->input.width, setup->input.height, image_shape_opaque(&setup->input));
     for (const struct row_variant *const *list = row_level()->variants; *list; list++) {
         for (const struct row_variant *row = *list; row->name; row++) {
             bool known = false;

@@ -40,9 +40,10 @@ int gl_plan(struct plan *plan, const struct chain *chain, const struct image_sha
 {
     int count = 0;
     const enum pixfmt format = input->format;
-    plan_make(plan, chain, input->width, input->height, format != PIXFMT_RGBA);
+    const bool opaque = image_shape_opaque(input);
+    plan_make(plan, chain, input->width, input->height, opaque);
     plan_split(plan, format == PIXFMT_RGBA, SPLIT_RADIUS);
-    plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
+    plan_mark_grey(plan, opaque, format == PIXFMT_GREY);
     enum gl_texels from = TEXELS_RGBA;
     const struct pass_target rgba = {.format = PIXFMT_RGBA};
     for (int i = 0; i < plan->count; i++) {

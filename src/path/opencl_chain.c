@@ -379,9 +379,10 @@ struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_
 void opencl_plan(struct plan *plan, const struct opencl_target *target, const struct chain *chain, bool tiles)
 {
     const enum pixfmt format = target->input.format;
-    plan_make(plan, chain, target->input.width, target->input.height, format != PIXFMT_RGBA);
+    const bool opaque = image_shape_opaque(&target->input);
+    plan_make(plan, chain, target->input.width, target->input.height, opaque);
     plan_split(plan, format == PIXFMT_RGBA, tiles ? WINDOW_RADIUS_MAX + 1 : 0);
-    plan_mark_grey(plan, format != PIXFMT_RGBA, format == PIXFMT_GREY);
+    plan_mark_grey(plan, opaque, format == PIXFMT_GREY);
 }
 
 struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number)

@@ -148,11 +148,13 @@ static bool has_key(const struct pass_task *task, struct device *device, const c
     return strcmp(hash, wanted) == 0;
 }
 
-// Plans the chain with and without tiles. Returns false if neither plan has the program.
+// Plans the chain with and without tiles, for pictures with and without alpha. Returns false if no plan has the
+// program.
 static bool find_pass(struct pass_task *task, struct device *device, const char *wanted)
 {
-    for (int tiles = 0; tiles < 2; tiles++) {
-        opencl_plan(&task->plan, &task->target, &task->chain, tiles == 1);
+    for (int i = 0; i < 4; i++) {
+        task->target.input.opaque = i & 2;
+        opencl_plan(&task->plan, &task->target, &task->chain, i & 1);
         task->pass = &task->plan.pass[task->number];
         if (task->number < task->plan.count && has_key(task, device, wanted))
             return true;

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "filter/warp.h"
 #include "path/backend.h"
 #include "path/opencl_chain.h"
@@ -273,7 +272,7 @@ struct image_shape rig_pass_shape(const struct opencl_target *target, const stru
     if (number == 0)
         return target->input;
     if (reads_grey(plan, number))
-        return (struct image_shape){PIXFMT_GREY, width, height, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+        return (struct image_shape){PIXFMT_GREY, width, height, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false};
     return (struct image_shape){.width = width, .height = height};
 }
 
@@ -287,7 +286,7 @@ void rig_pass_random(const struct image *picture, const struct plan *plan, int n
 {
     const bool grey = number > 0 && plan->pass[number].equal_channels && picture->shape.format == PIXFMT_RGBA;
     uint8_t *bytes = picture->memory;
-    random_fill(bytes, image_bytes(&picture->shape), 1);
+    image_randomize(picture, 1);
     for (size_t i = 0; grey && i < image_bytes(&picture->shape); i += 4)
         bytes[i + 1] = bytes[i + 2] = bytes[i];
 }

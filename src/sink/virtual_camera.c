@@ -169,7 +169,8 @@ static bool choose_format(struct virtual_camera *camera, int width, int height)
             color.range = COLOR_RANGE_LIMITED;
             if (color.matrix == COLOR_MATRIX_DEFAULT)
                 color.matrix = COLOR_MATRIX_601;
-            camera->shape = (struct image_shape){formats[i], width, height, color};
+            camera->shape =
+                (struct image_shape){.format = formats[i], .width = width, .height = height, .color = color};
             return true;
         }
     }

@@ -137,7 +137,8 @@ bool generated_open(struct source *source, const struct source_setup *setup, con
     if ((text && text[0] != '\0' && !parse_text(source->kind->name, text, &wanted)) || !complete(&wanted, setup))
         return false;
     struct image_shape *shape = &source->info.shape;
-    *shape = (struct image_shape){.format = wanted.format, .width = wanted.width, .height = wanted.height};
+    *shape =
+        (struct image_shape){.format = wanted.format, .width = wanted.width, .height = wanted.height, .opaque = true};
     shape->color = source_color(setup, (struct color){0}, shape);
     source->info.rate = wanted.rate;
     snprintf(source->info.name, sizeof(source->info.name), "%s", name);

@@ -74,6 +74,7 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
             image_free(image);
             continue;
         }
+        image->shape.opaque = false; // for all images: another one may have alpha
         return true;
     }
     return false;

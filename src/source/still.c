@@ -23,7 +23,7 @@ static bool still_open(struct source *source, const struct source_setup *setup, 
     struct still *still = source->state;
     if (!imagefile_read(&still->image, text))
         return false;
-    source->info.alpha = !image_is_opaque(&still->image);
+    source->info.alpha = !still->image.shape.opaque;
     if (!source_size_fits(setup, still->image.shape.width, still->image.shape.height, text) ||
         !source_convert(&still->image, setup, text))
         return false;

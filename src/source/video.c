@@ -419,7 +419,7 @@ static bool take_colour_and_rate(struct source *source, const struct source_setu
     if (info->interlaced)
         log_warn("%s is interlaced: each frame shows both fields; add -f deinterlace", source->info.name);
     source->info.shape = info->shape;
-    source->info.alpha = info->alpha;
+    source->info.alpha = !image_shape_opaque(&info->shape);
     source->info.shape.color = source_color(setup, info->shape.color, &info->shape);
     if (!info->untimed || !video->live) { // else the rate is ffmpeg's invention
         source->info.rate = (double)info->rate_numerator / info->rate_denominator;

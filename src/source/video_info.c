@@ -239,7 +239,8 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
                  IMAGE_MAX_SIDE);
         return false;
     }
-    const struct layout *layout = layout_for(text_of(stream, "pix_fmt"));
+    const char *pixels = text_of(stream, "pix_fmt");
+    const struct layout *layout = layout_for(pixels);
     *info = (struct video_info){.format = layout->name};
     info->width = (int)json_integer_value(json_object_get(stream, "width"));
     info->height = (int)json_integer_value(json_object_get(stream, "height"));
@@ -248,7 +249,7 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
         source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
-    info->alpha = layout->format == PIXFMT_RGBA && strchr(text_of(stream, "pix_fmt"), 'a'); // "bgra", "gbrap", "pal8"
+    info->shape.opaque = !strchr(pixels, 'a') || strncmp(pixels, "gray", 4) == 0; // alpha: "bgra", "gbrap", "pal8"
     if (!read_color(stream, layout, info, why))
         return false;
     info->shape.width = turned ? height : width;

@@ -15,7 +15,6 @@ struct video_info {
     int width, height;        // as coded, before the rotation
     int rate_numerator, rate_denominator;
     double seconds;        // 0: unknown
-    bool alpha;            // its pixels may be transparent
     bool interlaced, full; // full: the range of the video, of which `shape` has what ffmpeg makes of it
     const char *transfer;  // of an HDR video, PQ or HLG: ffmpeg's name, static; ffmpeg maps it to BT.709. NULL: SDR
     bool untimed;          // its format has no times, so those of ffmpeg follow from an invented rate

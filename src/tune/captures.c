@@ -28,11 +28,11 @@ static char *print_head(const struct capture_entry *entry)
     const struct image_shape *shape = &entry->frame.shape;
     const struct color unset = {0}, color = color_resolve(shape->color, unset, shape->format == PIXFMT_GREY,
                                                           shape->width, shape->height); // RGB may have none
-    json_t *head =
-        json_pack("{s:i,s:s,s:s,s:i,s:i,s:s,s:s,s:s,s:o,s:i}", "monocle_capture", VERSION, "chain", entry->text,
-                  "format", pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
-                  color_matrix_name(color.matrix), "range", color_range_name(color.range), "output",
-                  entry->to_image ? "image" : "buffer", "device", text_json(entry->device), "threads", entry->threads);
+    json_t *head = json_pack(
+        "{s:i,s:s,s:s,s:b,s:i,s:i,s:s,s:s,s:s,s:o,s:i}", "monocle_capture", VERSION, "chain", entry->text, "format",
+        pixfmt_info(shape->format)->name, "opaque", image_shape_opaque(shape), "width", shape->width, "height",
+        shape->height, "matrix", color_matrix_name(color.matrix), "range", color_range_name(color.range), "output",
+        entry->to_image ? "image" : "buffer", "device", text_json(entry->device), "threads", entry->threads);
     char *text = json_dumps(head, JSON_COMPACT);
     json_decref(head);
     return text;
@@ -85,11 +85,13 @@ static bool parse_head(struct capture_entry *entry, json_t *root, struct image_s
 {
     const char *chain, *format, *matrix, *range, *output, *device, *size_why;
     char chain_why[CHAIN_ERROR];
+    int opaque = false;
     json_int_t version, width, height, threads;
     json_error_t error;
-    if (json_unpack_ex(root, &error, JSON_STRICT, "{s:I,s:s,s:s,s:I,s:I,s:s,s:s,s:s,s:s,s:I}", "monocle_capture",
-                       &version, "chain", &chain, "format", &format, "width", &width, "height", &height, "matrix",
-                       &matrix, "range", &range, "output", &output, "device", &device, "threads", &threads) != 0)
+    if (json_unpack_ex(root, &error, JSON_STRICT, "{s:I,s:s,s:s,s?b,s:I,s:I,s:s,s:s,s:s,s:s,s:I}", "monocle_capture",
+                       &version, "chain", &chain, "format", &format, "opaque", &opaque, "width", &width, "height",
+                       &height, "matrix", &matrix, "range", &range, "output", &output, "device", &device, "threads",
+                       &threads) != 0)
         return refuse(why, error.text);
     if (version != VERSION)
         return refuse(why, "another version of monocle wrote it");
@@ -97,6 +99,7 @@ static bool parse_head(struct capture_entry *entry, json_t *root, struct image_s
         return refuse(why, chain_why);
     if (!pixfmt_from_name(format, &shape->format))
         return refuse(why, "there is no such pixel format");
+    shape->opaque = opaque;
     if (width < 1 || width > IMAGE_MAX_SIDE || height < 1 || height > IMAGE_MAX_SIDE)
         return refuse(why, "width and height must be 1 to 32768");
     shape->width = (int)width;

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/random.h"
 #include "base/thread.h"
 #include "filter/plan.h"
 #include "path/cpu_tuning.h"
@@ -141,7 +140,7 @@ static enum probe_status compare(struct path *path, const struct image *picture,
 // Compares the bytes of a small picture with those of the generic rows on one thread.
 static enum probe_status try_size(const struct cpu_chain *of, const char *variant, int width, int height)
 {
-    const struct image_shape shape = {of->input.format, width, height, of->input.color};
+    const struct image_shape shape = {of->input.format, width, height, of->input.color, of->input.opaque};
     struct image picture = {0};
     struct path_result want;
     const char *why;
@@ -150,7 +149,7 @@ static enum probe_status try_size(const struct cpu_chain *of, const char *varian
     enum probe_status status = PROBE_NOT_RUN;
     struct path *generic = open_path(of, &shape, "generic", 1), *path = open_path(of, &shape, variant, of->threads);
     if (generic && path && image_alloc(&picture, &shape)) {
-        random_fill(picture.memory, image_bytes(&shape), 1);
+        image_randomize(&picture, 1);
         if (run(generic, &picture, &want))
             status = compare(path, &picture, &want.image);
     }
@@ -191,7 +190,7 @@ static bool prepare(struct subject *subject)
         if (of->frame)
             image_copy(&of->picture[of->pictures], of->frame);
         else
-            random_fill(of->picture[of->pictures].memory, image_bytes(&of->input), 1);
+            image_randomize(&of->picture[of->pictures], 1);
     }
     return true;
 }
@@ -306,7 +305,7 @@ static void close_chain(struct subject *subject)
 static void name_chain(struct cpu_chain *of)
 {
     struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
-    plan_make(plan, &of->chain, of->input.width, of->input.height, of->input.format != PIXFMT_RGBA);
+    plan_make(plan, &of->chain, of->input.width, of->input.height, image_shape_opaque(&of->input));
     for (int i = 0, used = 0; i < plan->count && used < (int)sizeof(of->name); i++)
         used +=
             snprintf(of->name + used, sizeof(of->name) - (size_t)used, "%s%s", i > 0 ? "+" : "", plan->pass[i].name);

@@ -84,7 +84,7 @@ static bool same(struct codec_bytes a, struct codec_bytes b)
 static void test_carried(struct codec *codec, size_t icc_bytes, struct random *random)
 {
     static const char xmp[] = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>";
-    const struct image_shape shape = {PIXFMT_GREY, 9, 5, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    const struct image_shape shape = {PIXFMT_GREY, 9, 5, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false};
     uint8_t exif[128], *icc = malloc(icc_bytes);
     for (size_t i = 0; i < icc_bytes; i++)
         icc[i] = (uint8_t)random_bits(random);
@@ -137,7 +137,7 @@ static void test_misfits(struct codec *codec)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct image image = {0};
         struct codec_buffer file = {0};
-        image_reserve(&image, &(struct image_shape){cases[i].from, 4, 4, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+        image_reserve(&image, &(struct image_shape){cases[i].from, 4, 4, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false});
         memset(image.memory, 200, image.memory_bytes);
         for (int k = 0; k < 2 && codec_info(cases[i].format)->writes; k++) {
             const uint8_t *const profile = (const uint8_t *)(k ? "0123456789abcdefGRAY..." : "0123456789abcdefRGB ...");
@@ -169,8 +169,8 @@ static void test_exchanged(struct codec *codec)
         bool ok = codec_info(formats[i])->writes;
         for (int k = 0; ok && k < 3; k++) {
             const enum pixfmt format = formats[i] == CODEC_JPEG ? PIXFMT_GREY : PIXFMT_RGBA;
-            image_reserve(
-                &image, &(struct image_shape){format, sizes[k][0], sizes[k][1], {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+            image_reserve(&image, &(struct image_shape){
+                                      format, sizes[k][0], sizes[k][1], {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false});
             memset(image.memory, 77, image.memory_bytes);
             ok = codec_encode(codec, &image, &settings, &files[k], &error);
             check_that(&check, ok, "%s: %s", codec_info(formats[i])->name, error.why);
@@ -199,7 +199,7 @@ static void test_too_long(struct codec *codec)
     struct codec_error error;
     struct codec_head head;
     struct image image = {0};
-    image_reserve(&image, &(struct image_shape){PIXFMT_GREY, 3, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+    image_reserve(&image, &(struct image_shape){PIXFMT_GREY, 3, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false});
     memset(image.memory, 9, image.memory_bytes);
     const struct codec_settings settings = {.format = CODEC_JPEG,
                                             .metadata = {.icc = {long_text, 9}, .xmp = {long_text, sizeof(long_text)}}};
@@ -337,7 +337,8 @@ static void test_turns(struct random *random)
         const struct image_shape shape = {formats[round % 6],
                                           random_range(random, 1, 40),
                                           random_range(random, 1, 40),
-                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+                                          false};
         const struct codec_turn turn = codec_turn(orientation);
         struct test_frame frame;
         struct image turned = {0};

@@ -192,7 +192,8 @@ static void test_written(struct codec *codec, struct random *random)
         const struct image_shape shape = {formats[round % 4],
                                           round < 36 ? sizes[round % SIZES][0] : random_range(random, 1, 200),
                                           round < 36 ? sizes[round % SIZES][1] : random_range(random, 1, 50),
-                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+                                          false};
         const struct codec_settings settings = {.format = CODEC_JPEG, .quality = 60 + round % 41};
         struct test_frame frame;
         struct codec_head head;
@@ -216,7 +217,7 @@ static void test_written(struct codec *codec, struct random *random)
         int width, height, channels;
         uint8_t *rgba = stbi_load_from_memory(file.data, (int)file.size, &width, &height, &channels, 4);
         struct image other;
-        image_wrap(&other, &(struct image_shape){PIXFMT_RGBA, shape.width, shape.height, {0}}, rgba);
+        image_wrap(&other, &(struct image_shape){PIXFMT_RGBA, shape.width, shape.height, {0}, false}, rgba);
         check_that(&check,
                    rgba && width == shape.width && height == shape.height &&
                        rgba_error(&other) <= 9 + steepness(&shape) / 4,
@@ -235,7 +236,7 @@ static void test_surroundings(struct codec *codec, struct random *random)
     struct codec_buffer file[2] = {{0}, {0}};
     struct codec_error error;
     const struct codec_settings settings = {.format = CODEC_JPEG};
-    const struct image_shape shape = {PIXFMT_YU12, 35, 21, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    const struct image_shape shape = {PIXFMT_YU12, 35, 21, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false};
     struct test_frame frame;
     frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_GRADIENT, random);
     struct image wide = {0};
@@ -352,7 +353,7 @@ static void test_refused(struct codec *codec)
     memset(file.data + file.size - 1, 0xd9, 1);
     check_that(&check, read_file(codec, &file, &head, &image, &error), "a good file is read again: %s", error.why);
     image_free(&image);
-    if (!image_alloc(&rgba, &(struct image_shape){PIXFMT_RGBA, 4, 4, {0}}))
+    if (!image_alloc(&rgba, &(struct image_shape){PIXFMT_RGBA, 4, 4, {0}, false}))
         abort();
     check_that(&check,
                !codec_encode(codec, &rgba, &(struct codec_settings){.format = CODEC_JPEG}, &file, &error) &&

@@ -34,7 +34,7 @@ static bool write_turned(struct codec *codec, enum codec_format format, const st
     const struct codec_settings settings = {.format = format, .opaque = true, .metadata = *metadata, .turned = turned};
     const enum pixfmt pixels = format == CODEC_JPEG ? PIXFMT_GREY : PIXFMT_RGBA;
     struct image image = {0};
-    image_reserve(&image, &(struct image_shape){pixels, 4, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}});
+    image_reserve(&image, &(struct image_shape){pixels, 4, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false});
     memset(image.memory, 200, image.memory_bytes);
     const bool ok = codec_encode(codec, &image, &settings, file, error);
     image_free(&image);

@@ -184,7 +184,7 @@ static void test_picture(struct check *check, const struct image_shape *shape, s
         }
         free(row);
         struct test_frame whole;
-        frame_fill(&whole, &(struct image_shape){PIXFMT_RGBA, shape->width, shape->height, {0}}, LAYOUT_PADDED,
+        frame_fill(&whole, &(struct image_shape){PIXFMT_RGBA, shape->width, shape->height, {0}, false}, LAYOUT_PADDED,
                    SHAPE_NOISE, random);
         convert_to_rgba(&whole.image, &frame.image);
         for (int y = 0; y < shape->height; y++)
@@ -200,7 +200,7 @@ static void test_to_rgba(struct check *check)
     struct random random = {2};
     for (int format = 0; format < PIXFMT_COUNT; format++)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-            struct image_shape shape = {format, sizes[i][0], sizes[i][1], {0}};
+            struct image_shape shape = {format, sizes[i][0], sizes[i][1], {0}, false};
             if (!reference_size_ok(format, shape.width, shape.height))
                 continue;
             for (int color = 0; color < 6; color++) {
@@ -210,7 +210,7 @@ static void test_to_rgba(struct check *check)
         }
     for (int width = 1; width <= READ_WIDTHS; width++) // every remainder of a vector
         for (int format = 0; format < PIXFMT_COUNT; format++) {
-            const struct image_shape shape = {format, width, 2, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}};
+            const struct image_shape shape = {format, width, 2, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}, false};
             if (reference_size_ok(format, shape.width, shape.height))
                 test_picture(check, &shape, &random);
         }
@@ -261,12 +261,13 @@ static void test_output(struct check *check)
                          (struct image_shape){formats[f % count],
                                               sizes[i][0],
                                               sizes[i][1],
-                                              {COLOR_MATRIX_601 + f / count % 3, COLOR_RANGE_LIMITED + f / count / 3}},
+                                              {COLOR_MATRIX_601 + f / count % 3, COLOR_RANGE_LIMITED + f / count / 3},
+                                              false},
                          f, &random);
     for (int width = 1; width <= ENCODED_WIDTHS; width++) // every remainder of a chunk and of a vector
         for (int f = 0; f < count; f++)
-            test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}}, f,
-                         &random);
+            test_encoded(check, (struct image_shape){formats[f], width, 3, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false},
+                         f, &random);
 }
 
 // Copies a large image with these threads, from every layout.

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct image_shape shape = {PIXFMT_NV21, 94, 61, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}};
+static const struct image_shape shape = {PIXFMT_NV21, 94, 61, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}, false};
 
 static struct path *open_chain(struct path_test *test, struct device *device, const char *text, char **error)
 {
@@ -147,7 +147,7 @@ end:
 // GL cannot have a texture of every size of frames.
 static void test_large(struct path_test *test)
 {
-    const struct image_shape wide = {PIXFMT_RGBA, IMAGE_MAX_SIDE, 1, {0}};
+    const struct image_shape wide = {PIXFMT_RGBA, IMAGE_MAX_SIDE, 1, {0}, false};
     const struct chain chain = {.count = 0};
     struct path_setup setup = path_case_setup(test, &wide, &chain);
     char *error = NULL;

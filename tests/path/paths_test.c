@@ -18,6 +18,8 @@ static void place_name(const struct path_test *test, const struct image_shape *s
     snprintf(text, size, "%s %s %dx%d %s %s \"%s\"", path_kind_name(test->kind), reference_format_name(shape->format),
              shape->width, shape->height, color_matrix_name(shape->color.matrix), color_range_name(shape->color.range),
              chain);
+    if (shape->opaque)
+        strncat(text, " opaque", size - strlen(text) - 1);
 }
 
 // Returns true if the pixels equal `expected`. Otherwise prints the first different pixel and their number.
@@ -42,7 +44,7 @@ static bool pixels_equal(struct path_test *test, const char *place, const struct
 static bool read_equal(struct path_test *test, const char *place, struct path *path, const struct path_result *result,
                        const struct picture *expected)
 {
-    struct image_shape shape = {PIXFMT_RGBA, expected->width, expected->height, {0}};
+    struct image_shape shape = {PIXFMT_RGBA, expected->width, expected->height, {0}, false};
     struct test_frame frame;
     frame_fill(&frame, &shape, LAYOUT_PADDED, SHAPE_NOISE, &test->random);
     uint8_t *before = malloc(frame.size[0]);
@@ -278,7 +280,8 @@ struct path_setup path_case_setup(struct path_test *test, const struct image_sha
         test->encode = (struct image_shape){formats[which],
                                             width - turn / 6 % 2,
                                             height - turn / 12 % 2,
-                                            {COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2}};
+                                            {COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2},
+                                            false};
     if (which < count && !reference_size_ok(formats[which], test->encode.width, 1))
         test->encode.width &= ~1;
     if (test->encode.width < 1 || test->encode.height < 1) {
@@ -330,8 +333,12 @@ static bool path_is_right(struct path_test *test, const char *place, const struc
 bool path_case_run(struct path_test *test, const struct path_case *setup)
 {
     char place[1024], error[CHAIN_ERROR] = "", *why = NULL;
+    const bool opaque = setup->format == CASE_OPAQUE;
+    struct image_shape shape = {opaque ? PIXFMT_RGBA : setup->format, setup->width, setup->height, setup->color,
+                                opaque};
+    if (!reference_size_ok(shape.format, shape.width, shape.height))
+        return true;
     int turn = (int)(test->cases++ % 1000);
-    struct image_shape shape = {setup->format, setup->width, setup->height, setup->color};
     if (!shape.color.matrix)
         shape.color = (struct color){COLOR_MATRIX_601 + turn % 3, COLOR_RANGE_LIMITED + turn / 3 % 2};
     place_name(test, &shape, setup->chain, place, sizeof(place));
@@ -357,6 +364,6 @@ bool path_case_run(struct path_test *test, const struct path_case *setup)
 
 bool path_case(struct path_test *test, enum pixfmt format, const int size[2], const char *chain)
 {
-    struct path_case one = {.format = format, .width = size[0], .height = size[1], .chain = chain};
-    return !reference_size_ok(format, size[0], size[1]) || path_case_run(test, &one);
+    return path_case_run(test,
+                         &(struct path_case){.format = format, .width = size[0], .height = size[1], .chain = chain});
 }

@@ -37,6 +37,10 @@ struct path_test {
     long cases;
 };
 
+// A format of a case: one of enum pixfmt, or RGBA whose alpha is 255 everywhere.
+#define CASE_OPAQUE PIXFMT_COUNT
+enum { CASE_FORMATS = PIXFMT_COUNT + 1 };
+
 struct path_case {
     enum pixfmt format;
     int width, height;
@@ -46,9 +50,9 @@ struct path_case {
 };
 
 // Opens the path, runs the frames and compares every byte. Returns false at the first difference, after printing its
-// place. If section 4 or the matrix rule refuses the chain, chain_parse must refuse it, too.
+// place. If section 4 or the matrix rule refuses the chain, chain_parse must refuse it, too. Returns true if the format
+// has no such size.
 bool path_case_run(struct path_test *test, const struct path_case *setup);
-// The same for a format, a size and a chain, or true if the format has no such size.
 bool path_case(struct path_test *test, enum pixfmt format, const int size[2], const char *chain);
 
 // Runs one frame on an open path and compares it with the reference of `chain`.

@@ -65,7 +65,7 @@ static void test_text(void)
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         check_that(&unit, !cpu_tuning_parse(&tuning, bad[i]), "\"%s\" is accepted", bad[i]);
-    CHECK(!open_path("blur=2", &(struct image_shape){PIXFMT_RGBA, 64, 48, {0}}, 1, "rows:BANDS=5"));
+    CHECK(!open_path("blur=2", &(struct image_shape){PIXFMT_RGBA, 64, 48, {0}, false}, 1, "rows:BANDS=5"));
 }
 
 static void test_preset(void)
@@ -131,15 +131,15 @@ static void test_bytes(void)
     static const struct color color = {COLOR_MATRIX_709, COLOR_RANGE_LIMITED};
     static const char *const chains[] = {"emboss", "median,flip,blur=3", "invert", "mirror", "none"};
     for (size_t i = 0; i < sizeof(chains) / sizeof(*chains); i++) {
-        check_chain(chains[i], &(struct image_shape){PIXFMT_RGBA, 71, 275, color});
-        check_chain(chains[i], &(struct image_shape){PIXFMT_NV21, 66, 130, color});
-        check_chain(chains[i], &(struct image_shape){PIXFMT_RGBA, 3, 2, color});
+        check_chain(chains[i], &(struct image_shape){PIXFMT_RGBA, 71, 275, color, false});
+        check_chain(chains[i], &(struct image_shape){PIXFMT_NV21, 66, 130, color, false});
+        check_chain(chains[i], &(struct image_shape){PIXFMT_RGBA, 3, 2, color, false});
     }
 }
 
 // ---- the database ----
 
-static const struct image_shape small = {PIXFMT_RGBA, 301, 243, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
+static const struct image_shape small = {PIXFMT_RGBA, 301, 243, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, false};
 
 // Writes the user's file with an entry for blur=2 on `threads` threads with each choice, the best last.
 static void write_entries(const char *const *choices, int threads)

@@ -144,7 +144,8 @@ int main(void)
         const struct image_shape shape = {inputs[random_range(&random, 0, 4)],
                                           random_range(&random, 1, 90),
                                           heights[i / FEEDINGS % HEIGHTS],
-                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+                                          {COLOR_MATRIX_601, COLOR_RANGE_FULL},
+                                          false};
         struct chain chain;
         struct test_frame frame;
         char why[CHAIN_ERROR];

@@ -97,13 +97,13 @@ int main(int argc, char **argv)
         return CHECK_SKIP;
     const struct color color = {COLOR_MATRIX_709, COLOR_RANGE_FULL};
     for (enum pixfmt format = 0; format < PIXFMT_COUNT; format++)
-        run(&test, &(struct image_shape){format, 134, 22, color}, "none", "window");
-    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray,emboss", "window");
-    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray", "inside");
-    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color}, "blur=2,gray", "generic");
+        run(&test, &(struct image_shape){format, 134, 22, color, false}, "none", "window");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color, false}, "blur=2,gray,emboss", "window");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color, false}, "blur=2,gray", "inside");
+    run(&test, &(struct image_shape){PIXFMT_NV21, 134, 22, color, false}, "blur=2,gray", "generic");
     for (int i = 0; i < COUNT(chains); i++)
         for (int k = 0; k < COUNT(sizes); k++)
-            run(&test, &(struct image_shape){i % 2 ? PIXFMT_GREY : PIXFMT_RGBA, sizes[k][0], sizes[k][1], color},
+            run(&test, &(struct image_shape){i % 2 ? PIXFMT_GREY : PIXFMT_RGBA, sizes[k][0], sizes[k][1], color, false},
                 chains[i], strcmp(chains[i], "blur=9,invert") == 0 ? "sums" : "window");
     device_close(test.device);
     return check_end(&test.check);

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-static const struct image_shape shape = {PIXFMT_RGBA, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
+static const struct image_shape shape = {PIXFMT_RGBA, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, false};
 static struct scratch scratch;
 
 // Checks the names of the passes of a chain, separated by spaces.

@@ -112,7 +112,7 @@ struct lab {
 
 static bool lab_open(struct lab *lab, const struct device_info *info, enum path_kind kind, int depth)
 {
-    const struct image_shape shape = {PIXFMT_NV12, 101, 33, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
+    const struct image_shape shape = {PIXFMT_NV12, 101, 33, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, false};
     struct random random = {5};
     struct chain chain;
     char error[CHAIN_ERROR];
@@ -298,7 +298,7 @@ static void test_no_host_memory(const struct device_info *info)
 // The caller gets the compiler's message about the encoder's kernel.
 static void test_encoder(const struct device_info *info)
 {
-    const struct image_shape shape = {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+    const struct image_shape shape = {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false};
     char directory[64], file[80], error[CHAIN_ERROR], *why = NULL;
     struct chain chain;
     unit_directory(directory);
@@ -355,16 +355,16 @@ static void test_setups(struct device *device)
         struct image_shape input, encode;
         bool device, ok;
     } rows[] = {
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 34, 18, color}, true, true},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 33, 17, color}, true, true},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 35, 18, color}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 34, 19, color}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_RGBA, 34, 18, color}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_YUYV, 33, 18, color}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 34, 18, {0, COLOR_RANGE_FULL}}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, 0}}, true, false},
-        {{PIXFMT_YUYV, 33, 18, color}, {PIXFMT_NV12, 33, 18, color}, true, false},
-        {{PIXFMT_NV12, 34, 18, color}, {PIXFMT_NV12, 34, 18, color}, false, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 34, 18, color, false}, true, true},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 33, 17, color, false}, true, true},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 35, 18, color, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 34, 19, color, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_RGBA, 34, 18, color, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_YUYV, 33, 18, color, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 34, 18, {0, COLOR_RANGE_FULL}, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 34, 18, {COLOR_MATRIX_601, 0}, false}, true, false},
+        {{PIXFMT_YUYV, 33, 18, color, false}, {PIXFMT_NV12, 33, 18, color, false}, true, false},
+        {{PIXFMT_NV12, 34, 18, color, false}, {PIXFMT_NV12, 34, 18, color, false}, false, false},
     };
     struct chain chain;
     char error[CHAIN_ERROR];

@@ -104,15 +104,14 @@ static bool run_case(struct path_test *test, const struct arguments *arguments)
     struct path_case one = {.chain = arguments->chain, .frames = 4};
     while (one.format < PIXFMT_COUNT && strcmp(arguments->format, reference_format_name(one.format)))
         one.format++;
-    if (one.format == PIXFMT_COUNT) {
+    if (one.format == PIXFMT_COUNT && strcmp(arguments->format, "opaque") != 0) {
         fprintf(stderr, "test_paths: no pixel format has the name %s; there are:", arguments->format);
         for (enum pixfmt format = 0; format < PIXFMT_COUNT; format++)
             fprintf(stderr, " %s", reference_format_name(format));
         fputc('\n', stderr);
         return false;
     }
-    if (sscanf(arguments->size, "%dx%d", &one.width, &one.height) != 2 ||
-        !reference_size_ok(one.format, one.width, one.height))
+    if (sscanf(arguments->size, "%dx%d", &one.width, &one.height) != 2)
         return false;
     bool ok = true;
     for (int turn = 0; turn < 18 && ok; turn++)

@@ -68,7 +68,7 @@ static void compare_many(struct device *device)
     struct chain chain;
     char error[CHAIN_ERROR];
     chain_parse(&chain, "blur,gray,emboss", error);
-    const struct image_shape shape = {PIXFMT_NV21, 640, 360, {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}};
+    const struct image_shape shape = {PIXFMT_NV21, 640, 360, {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}, false};
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = 640, .height = 360};
     struct path_setup setup = {
         .kind = PATH_CPU, .input = shape, .chain = &chain, .depth = DEPTH, .gl = context, .textures = true};

@@ -32,7 +32,7 @@ static struct device *open_small(struct device_info info, size_t local_bytes, si
 // Runs a picture through the chain and compares it with the reference.
 static void run(struct device *device, enum path_kind kind, const char *text, const char *variant)
 {
-    const struct image_shape shape = {PIXFMT_NV21, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}};
+    const struct image_shape shape = {PIXFMT_NV21, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, false};
     char error[CHAIN_ERROR];
     struct random random = {3};
     struct chain chain;

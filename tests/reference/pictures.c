@@ -169,6 +169,8 @@ void frame_paint(struct test_frame *frame, enum shape content, struct random *ra
     int planes = reference_planes(shape->format, shape->width, shape->height, plane);
     for (int i = 0; i < planes; i++)
         plane_fill(&frame->image, i, plane[i].row_bytes, plane[i].rows, content, random);
+    for (int i = 0; shape->opaque && i < shape->width * shape->height; i++)
+        image_row(&frame->image, 0, i / shape->width)[4 * (i % shape->width) + 3] = 255;
 }
 
 void frame_free(struct test_frame *frame)
@@ -191,7 +193,8 @@ bool same_images(const struct image *a, const struct image *b)
 {
     const struct image_shape *shape = &a->shape;
     struct reference_plane plane[PIXFMT_PLANES];
-    if (memcmp(shape, &b->shape, sizeof(*shape)) != 0)
+    if (shape->format != b->shape.format || shape->width != b->shape.width || shape->height != b->shape.height ||
+        memcmp(&shape->color, &b->shape.color, sizeof(shape->color)) != 0 || shape->opaque != b->shape.opaque)
         return false;
     const int planes = reference_planes(shape->format, shape->width, shape->height, plane);
     for (int i = 0; i < planes; i++)

@@ -180,7 +180,7 @@ static void test_pattern_text(void)
                                        .format = PIXFMT_UYVY,
                                        .color = {COLOR_MATRIX_2020, COLOR_RANGE_FULL}};
     struct source *source = source_open(&setup);
-    const struct image_shape wanted = {PIXFMT_UYVY, 32, 24, setup.color};
+    const struct image_shape wanted = {PIXFMT_UYVY, 32, 24, setup.color, false};
     check_that(&check,
                source && image_shape_equal(&source_info(source)->shape, &wanted) && source_info(source)->rate == 5,
                "the pattern follows the options");

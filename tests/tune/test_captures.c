@@ -25,7 +25,7 @@ static struct image padded_frame(enum pixfmt format, int width, int height)
 {
     static uint8_t memory[1 << 16];
     struct image frame = {
-        .shape = {format, width, height, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}},
+        .shape = {format, width, height, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}, height % 2},
     };
     uint8_t *at = memory, value = 0;
     memset(memory, 0xFF, sizeof(memory));

@@ -190,7 +190,7 @@ static void test_old(void)
 // The times of a captured frame are not those of a random one.
 static void test_keys(void)
 {
-    const struct image_shape shape = {PIXFMT_RGBA, 64, 48, {0}};
+    const struct image_shape shape = {PIXFMT_RGBA, 64, 48, {0}, false};
     struct image frame = {0};
     struct chain chain;
     char why[CHAIN_ERROR];

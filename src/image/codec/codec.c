@@ -292,6 +292,7 @@ static bool read_head(struct codec *codec, const void *data, size_t size, uint64
         return false;
     if (!ok)
         return false;
+    head->shape.opaque = !head->alpha;
     check_metadata(head);
     return true;
 }

@@ -12,7 +12,7 @@ import zlib
 sys.path.append(sys.path[0] + "/../../support")
 from batch_support import NONE, batch, digests, files, lines, outcome, png_chunk, tree
 from checks import KERNELS, Checks, at, programs, slow
-from live_support import has_opencl, png, run
+from live_support import has_opencl, picture, png, run
 
 BINARY, PLAIN = programs(2)
 CPU = ["-p", "cpu"]
@@ -569,6 +569,37 @@ def colour_from_grey(c):
         c.check(channels(at("keyed/a.png")) == count, source, channels(at("keyed/a.png")))
 
 
+def bitmap(path, alpha=None):
+    """Writes a BMP file of 24x16 pixels. `alpha`: of the pixel at x; None: the file has none."""
+    pixel_bytes = 3 if alpha is None else 4
+    rows = b"".join(bytes([x * 10, y * 15, 255 - x * y % 256] + ([] if alpha is None else [alpha(x)]))
+                    for y in range(16) for x in range(24))
+    masks = struct.pack("<IIII", 0xff0000, 0xff00, 0xff, 0xff000000)
+    head = struct.pack("<IiiHHI20x", 108, 24, 16, 1, 8 * pixel_bytes, 0 if alpha is None else 3)
+    head += masks + bytes(108 - len(head) - len(masks))
+    with open(path, "wb") as f:
+        f.write(b"BM" + struct.pack("<IHHI", 14 + len(head) + len(rows), 0, 0, 14 + len(head)) + head + rows)
+
+
+def transparency(c):
+    """Alpha weighs colours only in files that have it. Such a file and another one of its size share no path."""
+    os.mkdir(at("alpha"))
+    bitmap(at("alpha/1.bmp"))
+    bitmap(at("alpha/2.bmp"), lambda x: 255)
+    bitmap(at("alpha/3.bmp"), lambda x: x * 11)
+    bitmap(at("alpha/4.bmp"))
+    for way in [CPU] + [["-p", "opencl"]] * has_opencl(BINARY):
+        args = way + ["-f", "scale=50,rotate=30", "--overwrite", "--format", "png"]
+        outcome(c, BINARY, args + ["--jobs", "1", "-o", "alpha-all", "alpha"], 0)
+        seen = []
+        for name in "1234":
+            outcome(c, BINARY, args + ["-o", "alpha-one", "alpha/%s.bmp" % name], 0)
+            seen.append(picture(at("alpha-one/%s.png" % name)))
+            c.check(seen[-1] == picture(at("alpha-all/%s.png" % name)), way, name, "differs in a batch")
+        c.check(seen[0] == seen[1] == seen[3], way, "alpha of 255 changes pixels")
+        c.check(seen[0] != seen[2], way, "alpha does not weigh")
+
+
 def damaged_pictures(c):
     """Damaged image files in a directory are reported, also by a build that lacks their codec."""
     os.makedirs(at("dam"))
@@ -693,5 +724,5 @@ def sizes(c):
 
 
 sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
-                      too_wide_for_gl, contradictions, upright, sizes, equal_bytes, colour_from_grey,
+                      too_wide_for_gl, contradictions, upright, sizes, equal_bytes, colour_from_grey, transparency,
                       damaged_pictures, devices, named_device, auto_path, own_kernels))

@@ -99,7 +99,7 @@ static void test_looks(void)
     for (int format = 0; format < PIXFMT_COUNT; format++)
         for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
             struct image_shape shape = {
-                (enum pixfmt)format, sizes[i][0], sizes[i][1], {COLOR_MATRIX_601, COLOR_RANGE_FULL}};
+                (enum pixfmt)format, sizes[i][0], sizes[i][1], {COLOR_MATRIX_601, COLOR_RANGE_FULL}, false};
             const char *why;
             if (!pixfmt_size_ok(shape.format, shape.width, shape.height, &why))
                 continue;

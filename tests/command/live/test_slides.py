@@ -5,7 +5,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs
-from live_support import Control, Live, Window, events, need_window, png, run, wait_until, y4m
+from live_support import Control, Live, Window, events, need_window, png, run, wait_until, y4m, y4m_pictures
 
 BINARY, = programs(1)
 SIZES = {"1.png": "32x24", "2.png": "40x30", "10.png": "17x9", "11.png": "17x9"}  # in natural order
@@ -128,6 +128,22 @@ def recording(c):
     c.check(sorted(n for n in os.listdir(at()) if n.endswith("y4m")) == ["a.y4m", "b.y4m"], os.listdir(at()))
 
 
+def transparency(c):
+    """In a recording, alpha weighs the colours of an image that follows one without alpha, in the same shape."""
+    images()
+    run(BINARY, "batch", "-f", "colorkey=black:0.2:0.8", "-p", "cpu", "-o", "2.png", "shots/1.png", cwd=at())
+    found = []
+    for names in ("shots/1.png\n2.png\n", "2.png\n"):
+        with open(at("list"), "w", encoding="utf-8") as file:
+            file.write(names)
+        code, out, err = run(BINARY, "live", "@list", "--headless", "-p", "cpu", "-f", "scale=50", "--record", "a.y4m",
+                             "--overwrite", "--json", cwd=at())
+        c.check(code == 0 and b"reshaped" not in out, code, out, err)
+        with open(at("a.y4m"), "rb") as file:
+            found.append(y4m_pictures(file.read()))
+    c.check(len(found[0]) == 2 and found[0][1:] == found[1], "the second image")
+
+
 def works(c):
     """A key that works on the picture pauses the show, and others do not. At the end, the last image stays."""
     images()
@@ -216,4 +232,4 @@ def size(c):
     live.end()
 
 
-sys.exit(Checks().run(keys, ends, pace, lists, recording, works, several, rounds, size))
+sys.exit(Checks().run(keys, ends, pace, lists, recording, transparency, works, several, rounds, size))

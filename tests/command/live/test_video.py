@@ -26,6 +26,15 @@ def formats(c):
                   ("i.avif", ["-pix_fmt", "yuv420p", "-f", "mp4", "-brand", "avis"], "yu12", "limited"))
 
 
+def transparency(c):
+    """Alpha weighs the colours of a film that has alpha, and no other film pays for it."""
+    for pixel_format, alpha in ("gbrp", False), ("bgr0", False), ("gbrap", True), ("bgra", True):
+        film("ffv1.mkv", "-vf", "format=" + pixel_format, "-c:v", "ffv1", seconds=0.2)
+        code, said, err = live("ffv1.mkv", "-f", "scale=50")
+        c.check(code == 0 and said[0]["pixel_format"] == "rgba", pixel_format, code, said[0], err)
+        c.check(any("premultiply" in name for name in said[-1]["stages"]) == alpha, pixel_format, said[-1]["stages"])
+
+
 @slow
 def other_formats(c):
     check_formats(c, ("a.mp4", ["-pix_fmt", "yuv420p"], "yu12", "limited"),
@@ -244,4 +253,5 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, times, long_end, other_formats, colours, matrices, hdr, same_bytes, schemes, refusals))
+sys.exit(Checks().run(formats, transparency, times, long_end, other_formats, colours, matrices, hdr, same_bytes,
+                      schemes, refusals))
