@@ -25,6 +25,17 @@ INLINE int part255(int v)
     return (v + (v >> 8)) >> 8;
 }
 
+// Returns the mix of a pixel and a kept one; share: of p, in 1/255.
+INLINE pixel mixed(pixel p, pixel kept, int share)
+{
+    int rest = 255 - share;
+    p.r = part255(p.r * share + kept.r * rest);
+    p.g = part255(p.g * share + kept.g * rest);
+    p.b = part255(p.b * share + kept.b * rest);
+    p.a = part255(p.a * share + kept.a * rest);
+    return p;
+}
+
 // Returns the mix of a pixel and one over it, whose colours are multiplied by alpha: red + 2^8 green + 2^16 blue +
 // 2^24 alpha.
 INLINE pixel over(pixel p, int word)

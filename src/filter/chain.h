@@ -17,6 +17,16 @@ struct chain {
     int count; // 0: the chain changes nothing
 };
 
+// The last parameter of a mask (SECOND_KEPT); its value is arguments.spans.
+#define MASK_FILTERS                                                                                                   \
+    {                                                                                                                  \
+        "filters", PARAM_INT,                                                                                          \
+            .max = CHAIN_MAX, .step = 1,                                                                               \
+            .help = "number of earlier filters that the mask limits; 0: those since `keep`, or one without it"         \
+    }
+int mask_follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
+                int32_t *arguments); // filter.follow of a mask: its first argument
+
 bool stage_init(struct stage *stage, const struct filter *filter); // default values
 // Computes the arguments from the values. False: the combination is impossible; *why is valid until the thread's
 // next call.

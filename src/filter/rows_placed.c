@@ -113,10 +113,46 @@ static bool clahe_fits(const struct filter_arguments *made, int width, int step)
     return width >= TILE_LEAST * made->tiles;
 }
 
+enum { MASK_PART = 256 }; // pixels
+
+// Mixes bytes, `shares` / 255 of them from `from`, as `mixed` (kernels/common.cl).
+static void mix(const uint8_t *from, const uint8_t *kept, const uint8_t *shares, uint8_t *to, int bytes)
+{
+    int i = 0;
+    for (; i + VECTOR_BYTES <= bytes; i += VECTOR_BYTES) {
+        const struct vec_two_u16 a = vec_widen_u8(vec_load_u8(from + i)), b = vec_widen_u8(vec_load_u8(kept + i));
+        const struct vec_two_u16 k = vec_widen_u8(vec_load_u8(shares + i));
+        const vec_u16 low = a.a * k.a + b.a * (255 - k.a) + 128, high = a.b * k.b + b.b * (255 - k.b) + 128;
+        vec_store_u8(to + i, vec_pack_s16((vec_s16)((low + (low >> 8)) >> 8), (vec_s16)((high + (high >> 8)) >> 8)));
+    }
+    for (; i < bytes; i++)
+        to[i] = (uint8_t)part255(from[i] * shares[i] + kept[i] * (255 - shares[i]));
+}
+
+// `share` is an expression of the mask for column x.
+#define MASK_ROW(name, share)                                                                                          \
+    static void name(const struct filter_arguments *made, const uint8_t *from, const uint8_t *kept, uint8_t *to,       \
+                     int width, int y)                                                                                 \
+    {                                                                                                                  \
+        const int32_t *restrict args = filter_numbers(made);                                                           \
+        uint32_t shares[MASK_PART];                                                                                    \
+        for (int first = 0; first < width; first += MASK_PART) {                                                       \
+            const int count = width - first < MASK_PART ? width - first : MASK_PART;                                   \
+            for (int i = 0, x = first; i < count; i++, x++)                                                            \
+                shares[i] = (uint32_t)(share)*0x01010101u;                                                             \
+            mix(from + 4 * (size_t)first, kept + 4 * (size_t)first, (const uint8_t *)shares, to + 4 * (size_t)first,   \
+                4 * count);                                                                                            \
+        }                                                                                                              \
+    }
+MASK_ROW(within, within_share(x, y, args))
+MASK_ROW(inside, inside_share(x, y, args))
+
 const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "overlay", .placed = overlay},
     {.name = "vectors", .filter = "text", .placed = overlay},
     {.name = "vectors", .filter = "blend", .placed = blend},
+    {.name = "vectors", .filter = "within", .second = within},
+    {.name = "vectors", .filter = "inside", .second = inside},
     {.name = "vectors", .filter = "pad", .placed = pad},
     {.name = "vectors", .filter = "clahe", .fits = clahe_fits, .placed = clahe},
     {0},

@@ -12,8 +12,7 @@ static const struct param params[] = {
      .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
     {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
      .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
-    {"filters", PARAM_INT, .max = CHAIN_MAX, .step = 1,
-     .help = "number of earlier filters that the mask limits; 0: those since `keep`, or one without it"},
+    MASK_FILTERS,
     {0},
 };
 
@@ -35,13 +34,6 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     return picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
-                  int32_t *arguments)
-{
-    arguments[ARGUMENT_MIXES] = !frame_time->alone;
-    return 1;
-}
-
 extern const struct filter filter_within;
 const struct filter filter_within = {
     .name = "within",
@@ -55,5 +47,5 @@ const struct filter filter_within = {
     .prepare = prepare,
     .fit = fit,
     .fill = fill,
-    .follow = follow,
+    .follow = mask_follow,
 };

@@ -182,6 +182,11 @@ const char *const path_filters[] = {
     "mirror,pixelate=5,within=" GOLDEN_DATA "/none.png:black,gaussian=2,colorkey=gray,within=" GOLDEN_DATA
     "/format-rgba.png:fit=tile:filters=3,median",
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
+    "invert,inside",
+    "blur=3,inside=10.5:-20:33.3:200:box:out:7.5",
+    "fill=red,inside=20:10:60:80:ellipse",
+    "mirror,sobel,inside=-100:3:200:0.1:ellipse:out:100,invert,inside=100:100:0.1:0.1:ellipse:feather=50,flip",
+    "sepia,pixelate=5,inside=30:30:20:60:ellipse:in:12:2,gray,inside=0:0:100:100",
     "fill",
     "colorkey=gray,fill=#1080f0,sobel",
     "mirror,fill=orange,within=" GOLDEN_DATA "/format-rgba.png,blur=1",

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAIN_FILTERS = 16, MASK_FILTERS = 3 }; // the parameter `filters` of masks
+enum { CHAIN_FILTERS = 16 };
 
 const struct rule *reference_rule(int index)
 {
@@ -257,7 +257,7 @@ static bool moves_pixels(const char *name)
 
 static bool is_mask(const char *name)
 {
-    return !strcmp(name, "within");
+    return !strcmp(name, "within") || !strcmp(name, "inside");
 }
 
 // The groups of masks. A group is the number of filters before its `keep`.
@@ -321,7 +321,10 @@ static bool run_filter(struct picture *picture, struct inputs *inputs, struct gr
     if (!strcmp(name, "none"))
         return true;
     if (is_mask(name)) {
-        const int filters = texts[MASK_FILTERS] ? atoi(texts[MASK_FILTERS]) : 0;
+        int last = 0; // the parameter `filters`
+        while (last + 1 < REFERENCE_PARAMS && rule->parameter[last + 1].name)
+            last++;
+        const int filters = texts[last] ? atoi(texts[last]) : 0;
         inputs->kept = take_group(groups, inputs->count, filters);
         if (inputs->kept < inputs->movers)
             return false;

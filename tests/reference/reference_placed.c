@@ -282,12 +282,60 @@ static void pixel_fill(const struct picture *from, int x, int y, const struct va
     memcpy(to, (const uint8_t[]){(uint8_t)(color >> 16), (uint8_t)(color >> 8), (uint8_t)color, 255}, 4);
 }
 
-static void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+static const uint8_t *kept_pixel(const struct values *values, int x, int y)
 {
-    int m = mask_at(values, x, y);
-    const uint8_t *old = picture_pixel(&values->inputs->picture[values->inputs->kept], x, y);
+    return picture_pixel(&values->inputs->picture[values->inputs->kept], x, y);
+}
+
+static void mix(uint8_t *to, const uint8_t *old, int64_t m)
+{
     for (int i = 0; i < 4; i++)
         to[i] = (uint8_t)((m * to[i] + (255 - m) * old[i] + 127) / 255);
+}
+
+static void pixel_within(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    mix(to, kept_pixel(values, x, y), mask_at(values, x, y));
+}
+
+static int64_t slope(int64_t v, int64_t n)
+{
+    v = v < 0 ? 0 : v > n ? n : v;
+    return reference_shift(v * reference_round(255 * 4194304.0 / (double)n) + 2097152, 22);
+}
+
+// A side's begin and end in 1/16 pixel: value `at` is the begin, value `at` + 2 the length.
+static void region_side(const struct values *values, int at, int pixels, int64_t *begin, int64_t *end)
+{
+    double first = values->value[at].real, length = values->value[at + 2].real;
+    *begin = reference_round(16.0 * pixels * first / 100);
+    *end = reference_round(16.0 * pixels * (first + length) / 100);
+}
+
+static int64_t ellipse_part(int64_t distance, double half)
+{
+    double reach = fmax(1, floor(half + 0.5));
+    int64_t d = (double)distance < reach ? distance : (int64_t)reach;
+    return reference_shift(d * reference_round(1073741824.0 / reach), 16);
+}
+
+static void pixel_inside(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    int w = from->width, h = from->height;
+    int64_t left, right, top, bottom, m;
+    region_side(values, 0, w, &left, &right);
+    region_side(values, 1, h, &top, &bottom);
+    int64_t soft = 2 * reference_round(16.0 * (w < h ? w : h) * (double)values->value[6].real / 100);
+    int64_t d = llabs(32 * x + 16 - left - right), e = llabs(32 * y + 16 - top - bottom);
+    int64_t a = right - left, b = bottom - top;
+    if (values->value[4].number == 0) {
+        m = (slope(a + soft + 16 - d, soft + 32) * slope(b + soft + 16 - e, soft + 32) + 127) / 255;
+    } else {
+        double s = fmax(1, (double)(a < b ? a : b)), o = 1 + (double)(soft + 16) / s, i = fmax(0, 1 - 16 / s) / o;
+        int64_t u = ellipse_part(d, (double)a * o), v = ellipse_part(e, (double)b * o), n = 268435456 - u * u - v * v;
+        m = slope(n > 0 ? n / 256 : 0, (int64_t)fmax(1, (double)reference_round(1048576 * (1 - i * i))));
+    }
+    mix(to, kept_pixel(values, x, y), values->value[5].number == 1 ? 255 - m : m);
 }
 
 static int mixed_colour(const char *mode, int c, int s)
@@ -449,6 +497,17 @@ const struct rule placed_rules[] = {
      {{"file", TEXT, 0, 0, "none", {0}, {0}},
       {"where", WORD, 0, 0, "white", {"white", "black"}, {0}},
       {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}},
+      {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
+    {"inside",
+     pixel_inside,
+     NULL,
+     {{"x", REAL, -100, 100, "25", {0}, {0}},
+      {"y", REAL, -100, 100, "25", {0}, {0}},
+      {"width", REAL, 0.1f, 200, "50", {0}, {0}},
+      {"height", REAL, 0.1f, 200, "50", {0}, {0}},
+      {"shape", WORD, 0, 0, "box", {"box", "ellipse"}, {0}},
+      {"where", WORD, 0, 0, "in", {"in", "out"}, {0}},
+      {"feather", REAL, 0, 100, "0", {0}, {0}},
       {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
     {"fill", pixel_fill, NULL, {{"color", COLOR, 0, 0, "black", {0}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},
