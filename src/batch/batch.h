@@ -13,6 +13,7 @@ enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUB
 // How the outputs are encoded.
 struct batch_encoding {
     int strip_metadata, keep_orientation; // 0 or 1
+    int keep_color;                       // 0: convert to sRGB, 1: keep
     int subsampling;                      // enum batch_subsampling
     int quality, compression;             // 0: not given
 };

@@ -163,9 +163,13 @@ static struct codec_settings settings_of(const struct file_work *work)
     name_format(work->outcome->task->output, &settings.format);
     if (chain_changes_alpha(&o->chain) && codec_info(settings.format)->subsampling)
         settings.remarks |= CODEC_CLEAR;
-    if (encoding->strip_metadata)
-        return settings;
-    settings.metadata = head->metadata;
+    if (!encoding->strip_metadata) {
+        settings.metadata = head->metadata;
+    } else if (head->metadata.colours == CODEC_COLOURS_OWN) { // without their profile, the colours would be others
+        settings.metadata.icc = head->metadata.icc;
+    } else {
+        settings.metadata.colours = CODEC_COLOURS_SRGB;
+    }
     return settings;
 }
 
@@ -481,6 +485,8 @@ struct worker *worker_open(const struct worker_setup *setup)
     for (int i = 0; i < RUNNER_FLIGHTS; i++)
         worker->work[i].worker = worker;
     worker->codec = codec_open();
+    if (!setup->options->encoding.keep_color)
+        codec_to_srgb(worker->codec);
     return worker;
 }
 

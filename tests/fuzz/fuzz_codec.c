@@ -28,6 +28,8 @@ static void try_file(const uint8_t *data, size_t size)
     struct image image = {0};
     struct codec_buffer file = {0};
     struct codec *codec = codec_open();
+    if (size % 2)
+        codec_to_srgb(codec);
     if (codec && codec_head(codec, data, size, PIXELS_MAX, &head, &error) && image_reserve(&image, &head.shape) &&
         codec_decode(codec, data, size, &head, &image, &error)) {
         const struct codec_settings settings = {

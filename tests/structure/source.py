@@ -53,6 +53,7 @@ HOMES = {
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/(screen/canvas|image/font)\.c",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg\.c",
+    r"lcms2\.h": r"src/image/codec/profile\.c",
     r"gif_lib\.h": r"src/image/codec/gif\.c",
     r"webp/.*": r"src/image/codec/webp\.c",
     r"tiffio\.h": r"src/image/codec/tiff\.c",

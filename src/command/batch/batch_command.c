@@ -75,6 +75,9 @@ static const struct option option_rows[] = {
      .offset = AT(setup.encoding.compression), .min = 1, .max = 9},
     {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(setup.encoding.strip_metadata),
      .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
+    {"color", 0, OPTION_CHOICE, .choices = "srgb|keep", .offset = AT(setup.encoding.keep_color),
+     .help = "convert images with another colour profile to sRGB, or keep pixels and profile; default: srgb, if this "
+             "build has lcms2"},
     {"orientation", 0, OPTION_CHOICE, .choices = "apply|keep", .offset = AT(setup.encoding.keep_orientation),
      .help = "rotate images upright by their EXIF orientation, or keep them as stored; default: apply"},
     {"shard", 0, OPTION_TEXT, "K/N", .offset = AT(part),
@@ -163,10 +166,10 @@ static char *job_text(const struct batch_options *o)
     const uint64_t hash = hash_filters(&o->setup.chain);
     if (hash)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
-    return xprintf("%s\n%d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
+    return xprintf("%s\n%d %d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
                    o->setup.encoding.subsampling, o->setup.encoding.compression, o->setup.encoding.strip_metadata,
-                   o->setup.encoding.keep_orientation, text_if(o->setup.kernels, "\n"), text_or(o->setup.kernels, ""),
-                   users);
+                   o->setup.encoding.keep_orientation, o->setup.encoding.keep_color, text_if(o->setup.kernels, "\n"),
+                   text_or(o->setup.kernels, ""), users);
 }
 
 // Parses bytes with an optional unit: "300M", "2G", "1500K", "1000000". Returns false for any other text.

@@ -3,6 +3,7 @@
 #include "image/codec/codec_kind.h"
 
 #include "image/codec/metadata.h"
+#include "image/codec/profile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,12 +91,24 @@ static const struct {
     {CODEC_NO_END, "the file has all pixels, but no end marker (EOI)"},
     {CODEC_DEEP, "its 16 bits per channel are reduced to 8"},
     {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
+    {CODEC_UNPROFILED, "its colour profile is damaged or not for its pixels, so they count as sRGB"},
     {CODEC_CLEAR, "its transparency is left out: transparent pixels show their hidden colours"},
 };
 
+const char *codec_remark_text(enum codec_remark remark)
+{
+    size_t i = 0;
+    while (remarks[i].remark != remark)
+        i++;
+    return remarks[i].text;
+}
+
 struct codec {
     void *state[CODEC_FORMATS];
-    struct codec_buffer exif, xmp; // of the file that is written
+    struct codec_buffer exif, xmp, chunks; // of the file that is written
+    bool to_srgb;
+    struct profile *profile;
+    int converted; // rows of the image that is decoded
 };
 
 const struct codec_info *codec_info(enum codec_format format)
@@ -217,7 +230,14 @@ void codec_close(struct codec *codec)
     }
     codec_buffer_free(&codec->exif);
     codec_buffer_free(&codec->xmp);
+    codec_buffer_free(&codec->chunks);
+    profile_close(codec->profile);
     free(codec);
+}
+
+void codec_to_srgb(struct codec *codec)
+{
+    codec->to_srgb = true;
 }
 
 static bool size_ok(const struct image_shape *shape, uint64_t most_pixels, struct codec_error *error)
@@ -282,6 +302,37 @@ static void check_metadata(struct codec_head *head)
         metadata->aspect[0] = metadata->aspect[1] = 0;
 }
 
+// Prepares the conversion to sRGB. The metadata then describe the converted image. Returns false if the pixels cannot
+// be shown without a profile.
+static bool check_colours(struct codec *codec, struct codec_head *head, struct codec_error *error)
+{
+    struct codec_metadata *metadata = &head->metadata;
+    const bool grey = head->jpeg == PIXFMT_GREY, deep = head->remarks & CODEC_DEEP;
+    const enum profile_pixels pixels = head->inks ? PROFILE_INK : grey ? PROFILE_GREY : PROFILE_RGB;
+    const enum pixfmt format = codec_goes_by_rows(head->format) && !grey ? PIXFMT_RGBA : head->shape.format;
+    enum profile_use use = PROFILE_UNKNOWN;
+    if (codec->to_srgb && metadata->icc.data)
+        use = profile_prepare(&codec->profile, metadata->icc, pixels, format, deep);
+    if (codec->to_srgb)
+        metadata->colours = metadata->icc.data ? CODEC_COLOURS_OWN : CODEC_COLOURS_SRGB;
+    if (use == PROFILE_WRONG) {
+        head->remarks |= CODEC_UNPROFILED;
+        metadata->colours = CODEC_COLOURS_SRGB;
+        metadata->icc = (struct codec_bytes){0};
+    }
+    if (use == PROFILE_SRGB)
+        metadata->colours = CODEC_COLOURS_SRGB;
+    if (use == PROFILE_CONVERTS) {
+        metadata->colours = CODEC_COLOURS_CONVERTED;
+        metadata->icc = (struct codec_bytes){0};
+        head->profile = codec->profile;
+        head->shape.format = format;
+    }
+    return use == PROFILE_CONVERTS || !head->inks ||
+           codec_refuse(error, CODEC_UNSUPPORTED,
+                        "CMYK images are read only with their colour profile; convert the image to RGB first");
+}
+
 // Reads the head with the codec of head->format.
 static bool read_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,
                       struct codec_error *error)
@@ -294,7 +345,14 @@ static bool read_head(struct codec *codec, const void *data, size_t size, uint64
         return false;
     head->shape.opaque = !head->alpha;
     check_metadata(head);
-    return true;
+    return check_colours(codec, head, error);
+}
+
+// Converts the rows from codec->converted to `end`.
+static void convert_rows(struct codec *codec, const struct codec_head *head, struct image *image, int end)
+{
+    for (; head->profile && codec->converted < end; codec->converted++)
+        profile_convert(head->profile, image_row(image, 0, codec->converted), image->shape.width);
 }
 
 bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error)
@@ -339,7 +397,11 @@ bool codec_decode(struct codec *codec, const void *data, size_t size, const stru
         return codec_decode_begin(codec, data, size, head, image, error) &&
                codec_decode_rows(codec, head, image, image->shape.height - 1, error) > 0;
     *error = (struct codec_error){0};
-    return kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error);
+    if (!kinds[head->format]->decode(codec->state[head->format], data, size, head, image, error))
+        return false;
+    codec->converted = head->remarks & CODEC_DEEP ? image->shape.height : 0; // the decoder converts 16 bits
+    convert_rows(codec, head, image, image->shape.height);
+    return true;
 }
 
 bool codec_goes_by_rows(enum codec_format format)
@@ -351,13 +413,16 @@ bool codec_decode_begin(struct codec *codec, const void *data, size_t size, cons
                         const struct image *image, struct codec_error *error)
 {
     *error = (struct codec_error){0};
+    codec->converted = 0;
     return kinds[head->format]->decode_begin(codec->state[head->format], data, size, image, error);
 }
 
 int codec_decode_rows(struct codec *codec, const struct codec_head *head, struct image *image, int last,
                       struct codec_error *error)
 {
-    return kinds[head->format]->decode_rows(codec->state[head->format], image, last, error);
+    const int done = kinds[head->format]->decode_rows(codec->state[head->format], image, last, error);
+    convert_rows(codec, head, image, done);
+    return done;
 }
 
 // Returns true if the profile is for colour and the file is grey, or the reverse (ICC.1, 7.2.6).
@@ -377,7 +442,7 @@ static void leave_unkept(struct codec_error *error, const char *what, const stru
 // Names the PNG chunks that another format cannot hold. It need not hold an explicit sRGB, which is the default.
 static void leave_chunks(struct codec_error *error, struct codec_bytes chunks, const struct codec_kind *kind)
 {
-    enum { HEAD = 8, EXTRA = 12, TYPE_AT = 4 };
+    enum { HEAD = 8, TYPE_AT = 4 };
     static const uint8_t srgb_gamma[] = {0, 0, 0xb1, 0x8f};
     char names[64] = "PNG chunks";
     for (size_t at = 0; at < chunks.size;) {
@@ -388,7 +453,7 @@ static void leave_chunks(struct codec_error *error, struct codec_bytes chunks, c
                           (strcmp(name, " gAMA") == 0 && memcmp(from + HEAD, srgb_gamma, sizeof(srgb_gamma)) == 0);
         if (!same && !strstr(names, name) && strlen(names) + sizeof(name) < sizeof(names))
             strcat(names, name);
-        at += EXTRA + ((size_t)from[0] << 24 | (size_t)from[1] << 16 | (size_t)from[2] << 8 | from[3]);
+        at += codec_chunk_bytes(from);
     }
     if (!strchr(names + 4, ' '))
         return;
@@ -413,6 +478,20 @@ static void remove_unkept(const struct codec_kind *kind, struct codec_metadata *
     }
 }
 
+// Leaves out the PNG chunks that name the colours of the image before its conversion. Returns false if there is no
+// memory.
+static bool drop_colours(struct codec *codec, struct codec_bytes *chunks)
+{
+    codec->chunks.size = 0;
+    for (size_t at = 0; at < chunks->size; at += codec_chunk_bytes(chunks->data + at)) {
+        if (!codec_names_colours(chunks->data + at) &&
+            !codec_buffer_append(&codec->chunks, chunks->data + at, codec_chunk_bytes(chunks->data + at)))
+            return false;
+    }
+    *chunks = (struct codec_bytes){codec->chunks.size > 0 ? codec->chunks.data : NULL, codec->chunks.size};
+    return true;
+}
+
 static void exchange(double pair[2])
 {
     const double first = pair[0];
@@ -424,7 +503,8 @@ static void exchange(double pair[2])
 static bool settle(struct codec *codec, const struct image_shape *shape, struct codec_settings *settings)
 {
     struct codec_bytes *exif = &settings->metadata.exif, *xmp = &settings->metadata.xmp;
-    const struct metadata_target target = {shape->width, shape->height, settings->orientation, settings->turned};
+    const struct metadata_target target = {shape->width, shape->height, settings->orientation, settings->turned,
+                                           settings->metadata.colours == CODEC_COLOURS_CONVERTED};
     codec->exif.size = 0;
     if (settings->turned) {
         exchange(settings->metadata.density);
@@ -463,9 +543,14 @@ static bool prepare(struct codec *codec, const struct image *image, const struct
     }
     if (settings->metadata.left_out[0])
         codec_leave_out(error, settings->metadata.left_out);
+    if (fitting->metadata.colours == CODEC_COLOURS_CONVERTED && !drop_colours(codec, &fitting->metadata.chunks))
+        return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     remove_unkept(kind, &fitting->metadata, error);
     if (is_misfit(&fitting->metadata.icc, grey))
         fitting->metadata.icc = (struct codec_bytes){0};
+    if (fitting->metadata.colours == CODEC_COLOURS_CONVERTED && codec->profile && !grey &&
+        settings->format != CODEC_PNG)
+        fitting->metadata.icc = profile_srgb(codec->profile); // PNG has a chunk for it
     return settle(codec, &image->shape, fitting) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 

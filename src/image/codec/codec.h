@@ -73,6 +73,13 @@ struct codec_buffer {
 };
 void codec_buffer_free(struct codec_buffer *buffer);
 
+// What is known of the colours of an image. The encoders say that they are sRGB.
+enum codec_colours {
+    CODEC_COLOURS_OWN,       // those of the metadata, if these say so
+    CODEC_COLOURS_SRGB,      // sRGB, unless the metadata say otherwise
+    CODEC_COLOURS_CONVERTED, // sRGB, whatever the metadata say
+};
+
 // Metadata without the container's framing: ICC profile, EXIF (TIFF data: "II*" or "MM"), XMP (XML), IPTC (records of
 // IPTC-IIM), a comment (text in any encoding).
 struct codec_metadata {
@@ -81,15 +88,19 @@ struct codec_metadata {
     double density[2];         // pixels per inch across and down; 0: unknown
     double aspect[2];          // pixels per length across and down, if only their ratio is known; otherwise 0
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
+    enum codec_colours colours;
 };
 
 // Differences between a file and the decoded image, besides metadata. Each is a bit of a set.
 enum codec_remark {
-    CODEC_NO_END = 1, // a JPEG has all pixels, but no end marker
-    CODEC_DEEP = 2,   // it has 16 bits per channel
-    CODEC_FRAMES = 4, // it is an animation
-    CODEC_CLEAR = 8,  // it has transparent pixels, which the output shows
+    CODEC_NO_END = 1,      // a JPEG has all pixels, but no end marker
+    CODEC_DEEP = 2,        // it has 16 bits per channel
+    CODEC_FRAMES = 4,      // it is an animation
+    CODEC_CLEAR = 8,       // it has transparent pixels, which the output shows
+    CODEC_UNPROFILED = 16, // codec_to_srgb: its colour profile is damaged or not for its pixels
 };
+
+const char *codec_remark_text(enum codec_remark remark); // half a sentence, for a message
 
 struct codec_head {
     enum codec_format format;
@@ -99,7 +110,9 @@ struct codec_head {
     int orientation;  // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
     bool alpha;       // the image may have transparent pixels
     int quality;      // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
+    bool inks;        // the file's pixels are CMYK
     unsigned remarks; // set of codec_remark
+    const struct profile *profile;  // decoding converts its colours to sRGB with it; NULL: they stay
     struct codec_metadata metadata; // in the file's bytes or in the codec; valid until its next codec_head
 };
 
@@ -111,6 +124,10 @@ struct codec;
 
 struct codec *codec_open(void);        // never NULL
 void codec_close(struct codec *codec); // accepts NULL
+
+// From now on, images with a colour profile other than that of sRGB are converted to sRGB, except without lcms2.
+// codec_head of the same codec must then precede each decoding.
+void codec_to_srgb(struct codec *codec);
 
 // Refuses a TIFF file with an extension of camera raw files: its first image may be a thumbnail.
 bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error);

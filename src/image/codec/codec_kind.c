@@ -55,6 +55,21 @@ void codec_lacks(struct codec_metadata *metadata, const char *what)
     add_text(metadata->left_out, what);
 }
 
+size_t codec_chunk_bytes(const uint8_t *chunk)
+{
+    enum { EXTRA = 12 }; // length, type, checksum
+    return EXTRA + ((size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3]);
+}
+
+bool codec_names_colours(const uint8_t *chunk)
+{
+    static const char types[][5] = {"cICP", "cHRM", "gAMA", "sRGB"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        found = found || memcmp(chunk + 4, types[i], 4) == 0;
+    return found;
+}
+
 void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to)
 {
     const uint8_t *from = image_row(image, 0, y);

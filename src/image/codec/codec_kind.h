@@ -57,6 +57,11 @@ void codec_leave_out(struct codec_error *error, const char *what);
 // Returns true if the bytes begin with the `size` bytes at `with`.
 bool codec_begins(struct codec_bytes bytes, const char *with, size_t size);
 
+// PNG chunks of codec_metadata.chunks: the bytes of the one at `chunk`, and whether it names colours (cICP, cHRM, gAMA,
+// sRGB).
+size_t codec_chunk_bytes(const uint8_t *chunk);
+bool codec_names_colours(const uint8_t *chunk);
+
 // Adds to metadata->left_out the name of a part of the file that is not read.
 void codec_lacks(struct codec_metadata *metadata, const char *what);
 

@@ -289,16 +289,20 @@ static enum pixfmt format_of(const struct jpeg_decompress_struct *info)
     return PIXFMT_RGBA;
 }
 
+static bool has_inks(const struct jpeg_decompress_struct *info)
+{
+    return info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK;
+}
+
 static bool colour_ok(const struct jpeg_decompress_struct *info, struct codec_error *error)
 {
     switch (info->jpeg_color_space) {
     case JCS_GRAYSCALE:
     case JCS_YCbCr:
     case JCS_RGB:
-        return true;
     case JCS_CMYK:
     case JCS_YCCK:
-        return codec_refuse(error, CODEC_UNSUPPORTED, "CMYK images are not supported; convert the image to RGB first");
+        return true;
     default:
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "its colour space with %d components is not supported; convert the image to RGB first",
@@ -415,6 +419,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     if (!start_reading(jpeg, data, size, SEGMENT_MAX, &head->shape))
         return false;
     head->quality = nearest_quality(&jpeg->reader);
+    head->inks = has_inks(&jpeg->reader);
     head->jpeg = head->shape.format;
     if (head->jpeg == PIXFMT_RGBA)
         head->jpeg = jpeg->reader.jpeg_color_space == JCS_RGB ? PIXFMT_444P : PIXFMT_YU12;
@@ -481,12 +486,16 @@ static bool decode_begin(void *state, const uint8_t *data, size_t size, const st
         return false;
     if (!start_reading(jpeg, data, size, 0, &shape))
         return false;
+    // Chroma is replicated (docs/pixels.md section 1), but interpolated for a conversion to sRGB, as programs do that
+    // convert colours.
+    info->do_fancy_upsampling = has_inks(info) || image->shape.format != shape.format;
+    if (image->shape.format == PIXFMT_RGBA)
+        shape.format = PIXFMT_RGBA;
     if (!codec_fits(image, &shape, error))
         return false;
-    info->do_fancy_upsampling = FALSE; // chroma is replicated: docs/pixels.md section 1
     info->raw_data_out = shape.format != PIXFMT_RGBA;
     if (!info->raw_data_out)
-        info->out_color_space = JCS_EXT_RGBA;
+        info->out_color_space = has_inks(info) ? JCS_CMYK : JCS_EXT_RGBA;
     jpeg_start_decompress(info);
     return true;
 }

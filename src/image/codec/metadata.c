@@ -21,6 +21,7 @@ enum {
     TAG_GPS = 0x8825,
     TAG_INTEROPERABILITY = 0xa005,
     TAG_SUBJECT_AREA = 0x9214,
+    TAG_COLOUR_SPACE = 0xa001,
     TAG_PIXELS_ACROSS = 0xa002,
     TAG_PIXELS_DOWN = 0xa003,
     TAG_FOCAL_PLANE_ACROSS = 0xa20e,
@@ -213,6 +214,17 @@ static void remove_entry(const struct tiff *tiff, uint8_t *data, size_t from, ui
     put_int(tiff, data, from, count - 1, COUNT);
 }
 
+// EXIF 2.32: colour space 1 is sRGB; the interoperability index of files with sRGB is R98, with Adobe RGB R03.
+static void set_srgb(const struct tiff *tiff, uint8_t *data, size_t inner)
+{
+    enum { INDEX = 1 };
+    struct ifd_entry entry;
+    const size_t at = find_entry(tiff, read_number(tiff, inner, TAG_INTEROPERABILITY, 0), INDEX);
+    set_number(tiff, data, inner, TAG_COLOUR_SPACE, TYPE_SHORT, 1);
+    if (at && read_entry(tiff, at, &entry) && entry.bytes == 4 && memcmp(data + entry.value, "R03", 4) == 0)
+        memcpy(data + entry.value, "R98", 4);
+}
+
 size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *target)
 {
     struct tiff tiff;
@@ -228,6 +240,8 @@ size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *tar
     set_number(&tiff, data, main, TAG_HEIGHT, TYPE_LONG, height);
     set_number(&tiff, data, inner, TAG_PIXELS_ACROSS, TYPE_LONG, width);
     set_number(&tiff, data, inner, TAG_PIXELS_DOWN, TYPE_LONG, height);
+    if (target->srgb)
+        set_srgb(&tiff, data, inner);
     if (target->turned) {
         exchange(&tiff, data, main, TAG_RESOLUTION_ACROSS, TAG_RESOLUTION_DOWN);
         exchange(&tiff, data, inner, TAG_FOCAL_PLANE_ACROSS, TAG_FOCAL_PLANE_DOWN);
@@ -462,7 +476,7 @@ bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
 // ---- XMP (ISO 16684-1): RDF as XML, in which a property is an attribute or an element
 
 enum { XMP_NAME = 64, XMP_PREFIXES = 32 };
-enum xmp_change { XMP_ORIENTATION, XMP_WIDTH, XMP_HEIGHT, XMP_EXCHANGE, XMP_REMOVE };
+enum xmp_change { XMP_ORIENTATION, XMP_WIDTH, XMP_HEIGHT, XMP_SRGB, XMP_EXCHANGE, XMP_REMOVE, XMP_REMOVE_SRGB };
 
 #define XMP_CAMERA "http://ns.google.com/photos/1.0/camera/"
 #define XMP_EXIF "http://ns.adobe.com/exif/1.0/"
@@ -477,6 +491,8 @@ static const struct xmp_property {
     {XMP_TIFF, "ImageLength", XMP_HEIGHT},
     {XMP_EXIF, "PixelXDimension", XMP_WIDTH},
     {XMP_EXIF, "PixelYDimension", XMP_HEIGHT},
+    {XMP_EXIF, "ColorSpace", XMP_SRGB},
+    {"http://ns.adobe.com/photoshop/1.0/", "ICCProfile", XMP_REMOVE_SRGB},
     {XMP_TIFF, "XResolution", XMP_EXCHANGE},
     {XMP_TIFF, "YResolution", XMP_EXCHANGE},
     {XMP_EXIF, "FocalPlaneXResolution", XMP_EXCHANGE},
@@ -619,9 +635,11 @@ static const char *element_value(const char *name, const char *at, const char *e
 // Writes the new value of a property. Returns false if it keeps its value.
 static bool new_value(const struct xmp_property *property, const struct metadata_target *target, char text[16])
 {
-    const int values[] = {
-        [XMP_ORIENTATION] = target->orientation, [XMP_WIDTH] = target->width, [XMP_HEIGHT] = target->height};
-    if (property->change > XMP_HEIGHT || values[property->change] <= 0)
+    const int values[] = {[XMP_ORIENTATION] = target->orientation,
+                          [XMP_WIDTH] = target->width,
+                          [XMP_HEIGHT] = target->height,
+                          [XMP_SRGB] = target->srgb};
+    if (property->change > XMP_SRGB || values[property->change] <= 0)
         return false;
     snprintf(text, 16, "%d", values[property->change]);
     return true;
@@ -644,7 +662,8 @@ static bool change_property(const struct xmp *xmp, const struct xmp_property *pr
         return codec_buffer_append(to, from, (size_t)(changed - from)) &&
                codec_buffer_append(to, letter ? "Y" : "X", 1);
     }
-    const bool removed = property->change == XMP_REMOVE, element = start[-1] == '<';
+    const bool removed = property->change == XMP_REMOVE || (property->change == XMP_REMOVE_SRGB && target->srgb);
+    const bool element = start[-1] == '<';
     if (start[-1] == '/' || (!removed && !new_value(property, target, text)))
         return true;
     end = element ? element_value(start, at, xmp->end, removed, &value) : attribute_value(at, xmp->end, &value);

@@ -15,11 +15,12 @@ struct metadata_target {
     int width, height;
     int orientation; // 1 to 8; 0: that of the metadata
     bool turned;     // rows and columns of the described picture have been exchanged
+    bool srgb;       // its colours have become sRGB
 };
 
-// Adapts EXIF data to the target: orientation and sizes, if they have such entries, and for a turned picture the
-// resolutions. Removes the thumbnail; removes the subject's place if the picture has another size or was turned.
-// Returns the remaining size.
+// Adapts EXIF data to the target: orientation, sizes and colour space, if they have such entries, and for a turned
+// picture the resolutions. Removes the thumbnail; removes the subject's place if the picture has another size or was
+// turned. Returns the remaining size.
 size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *target);
 
 // The same for XMP data in UTF-8, whose changed copy goes into `settled`. Also removes properties that refer to parts

@@ -3,6 +3,7 @@
 #include "image/codec/deflate.h"
 #include "image/codec/metadata.h"
 #include "image/codec/png_filter.h"
+#include "image/codec/profile.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -24,6 +25,7 @@ enum {
     CHUNK_EXTRA = 12,        // bytes: also its checksum
     LEVEL_QUICK = 1,
     LEVEL_MAX = 9,
+    DEEP = 16, // bits per sample, of which the image keeps 8
 };
 static const uint8_t signature[SIGNATURE_BYTES] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
@@ -453,7 +455,7 @@ static void take_other(struct png *png, const struct chunk *chunk, struct header
 static void remove_srgb(struct png *png, struct codec_metadata *metadata)
 {
     struct codec_buffer *chunks = &png->chunks;
-    for (size_t at = 0; metadata->icc.data && at < chunks->size; at += CHUNK_EXTRA + read_u32(chunks->data + at)) {
+    for (size_t at = 0; metadata->icc.data && at < chunks->size; at += codec_chunk_bytes(chunks->data + at)) {
         const size_t end = at + CHUNK_EXTRA + 1;
         if (memcmp(chunks->data + at + 4, "sRGB", 4) != 0)
             continue;
@@ -596,7 +598,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     };
     head->jpeg = header.colour == GREY || header.colour == GREY_ALPHA ? PIXFMT_GREY : PIXFMT_YU12;
     head->alpha = head->shape.format == PIXFMT_RGBA;
-    head->remarks = header.depth == 16 ? CODEC_DEEP : 0;
+    head->remarks = header.depth == DEEP ? CODEC_DEEP : 0;
     head->remarks |= header.animated ? CODEC_FRAMES : 0;
     return ok;
 }
@@ -671,9 +673,38 @@ static void expand_pixel(const struct header *header, const uint8_t *row, int x,
         to[3] = keyed ? 0 : 255;
 }
 
-// Removes the filters from a part's rows and converts them. Returns false for an unknown filter.
-static bool read_part(const struct header *header, const struct adam7_part *part, uint8_t *from, const uint8_t *zeros,
-                      struct image *image)
+// Converts a row of a part to sRGB and to the image's format.
+static void expand_profiled(const struct header *header, const struct profile *profile, const uint8_t *row,
+                            const struct adam7_part *part, uint8_t *to)
+{
+    enum { GROUP = 64 };
+    const size_t pixel = pixfmt_info(header->format)->plane[0].bytes;
+    const int columns = part_columns(header, part), channels = channels_of(header->colour);
+    const bool grey = channels < 3, alpha = channels % 2 == 0;
+    for (int x = 0, count; x < columns; x += count) {
+        uint16_t deep[GROUP][4];
+        uint8_t made[GROUP][4];
+        count = columns - x < GROUP ? columns - x : GROUP;
+        for (int i = 0; i < count; i++) {
+            const int first = (x + i) * channels;
+            bool keyed = header->transparent;
+            for (int c = 0; c < 3; c++) {
+                deep[i][c] = (uint16_t)sample(row, first + (grey ? 0 : c), DEEP);
+                keyed &= deep[i][c] == header->key[grey ? 0 : c];
+            }
+            deep[i][3] = alpha ? (uint16_t)sample(row, first + channels - 1, DEEP) : UINT16_MAX;
+            deep[i][3] = keyed ? 0 : deep[i][3];
+        }
+        profile_convert_deep(profile, (const uint16_t(*)[4])deep, made, count);
+        for (int i = 0; i < count; i++)
+            memcpy(to + (size_t)(part->x + (x + i) * part->step_x) * pixel, made[i], pixel);
+    }
+}
+
+// Removes the filters from a part's rows and converts them, also to sRGB if `profile` is not NULL. Returns false for an
+// unknown filter.
+static bool read_part(const struct header *header, const struct adam7_part *part, const struct profile *profile,
+                      uint8_t *from, const uint8_t *zeros, struct image *image)
 {
     const int columns = part_columns(header, part), channels = channels_of(header->colour);
     const size_t bytes = row_bytes(header, columns), pixel = pixfmt_info(header->format)->plane[0].bytes;
@@ -686,7 +717,9 @@ static bool read_part(const struct header *header, const struct adam7_part *part
         if (!png_filter()->undo(from[0], row, from + 1, before, bytes - 1, step))
             return false;
         before = row;
-        for (int x = 0; !direct && x < columns; x++)
+        if (profile)
+            expand_profiled(header, profile, row, part, to);
+        for (int x = 0; !direct && !profile && x < columns; x++)
             expand_pixel(header, row, x, to + (size_t)(part->x + x * part->step_x) * pixel);
     }
     return true;
@@ -750,7 +783,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     memset(png->rows.data, 0, row);
     uint8_t *from = png->plain.data;
     for (int i = first; i < end; i++) {
-        if (!read_part(&header, &parts[i], from, png->rows.data, image))
+        if (!read_part(&header, &parts[i], header.depth == DEEP ? head->profile : NULL, from, png->rows.data, image))
             return codec_refuse(error, CODEC_DAMAGED,
                                 "the image is damaged: one of its rows has an unknown filter type");
         from += part_bytes(&header, &parts[i]);
@@ -812,6 +845,17 @@ static bool write_density(struct codec_buffer *buffer, const struct codec_metada
     return chunk_write(buffer, "pHYs", data, sizeof(data));
 }
 
+// Writes that the colours are sRGB, unless other chunks name colours.
+static bool write_srgb(struct codec_buffer *buffer, const struct codec_metadata *metadata)
+{
+    enum { PERCEPTUAL = 0 };
+    const struct codec_bytes chunks = metadata->chunks;
+    bool named = metadata->icc.data || metadata->colours == CODEC_COLOURS_OWN;
+    for (size_t at = 0; !named && at < chunks.size; at += codec_chunk_bytes(chunks.data + at))
+        named = codec_names_colours(chunks.data + at);
+    return named || chunk_write(buffer, "sRGB", &(const uint8_t){PERCEPTUAL}, 1);
+}
+
 static bool write_metadata(struct png *png, struct codec_buffer *buffer, const struct codec_metadata *metadata)
 {
     static const char icc_head[] = "ICC profile\0";             // name, method 0
@@ -822,6 +866,7 @@ static bool write_metadata(struct png *png, struct codec_buffer *buffer, const s
     if (icc.data)
         ok = chunk_begin(buffer, "iCCP", icc_head, sizeof(icc_head), &start) &&
              append_packed(png, buffer, LEVEL_MAX, icc.data, icc.size) && chunk_end(buffer, start);
+    ok = ok && write_srgb(buffer, metadata);
     ok = ok && (!metadata->chunks.data || codec_buffer_append(buffer, metadata->chunks.data, metadata->chunks.size));
     ok = ok && write_density(buffer, metadata);
     ok = ok && (!exif.data || chunk_write(buffer, "eXIf", exif.data, exif.size));

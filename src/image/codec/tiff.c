@@ -1,6 +1,7 @@
 // tiff.c: TIFF files of one image, by libtiff, from and to memory
 #include "image/codec/codec_kind.h"
 #include "image/codec/metadata.h"
+#include "image/codec/profile.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,8 @@ struct tiff_file {
     size_t size, at;
     struct codec_buffer *buffer; // for writing; else NULL
     struct codec_error *error;
-    bool failed; // the error is filled in
+    bool failed;                   // the error is filled in
+    const struct profile *profile; // converts 16 bits to sRGB; NULL: no conversion
 };
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -192,13 +194,44 @@ static uint8_t sample_of(const uint8_t *from, int bytes, uint32_t alpha)
     return (uint8_t)(value < 255 ? value : 255);
 }
 
+// Converts a row of samples of 16 bits to RGBA in sRGB; `at` is the place of the first pixel.
+static void put_profiled(const TIFFRGBAImage *reader, const struct profile *profile, uint8_t *to, uint32_t width,
+                         const uint8_t *const samples[4], size_t at, size_t step)
+{
+    enum { GROUP = 64 };
+    const bool turned = reader->photometric == PHOTOMETRIC_MINISWHITE;
+    const bool divided = reader->alpha == EXTRASAMPLE_ASSOCALPHA;
+    for (uint32_t x = 0, count; x < width; x += count, to += 4 * (size_t)count) {
+        uint16_t deep[GROUP][4];
+        count = width - x < GROUP ? width - x : GROUP;
+        for (uint32_t i = 0; i < count; i++, at += step) {
+            deep[i][3] = UINT16_MAX;
+            for (int c = 0; c < 4 && samples[c]; c++)
+                memcpy(&deep[i][c], samples[c] + at, sizeof(deep[i][c]));
+            for (int c = 0; c < 3; c++) {
+                const uint32_t alpha = deep[i][3], value = deep[i][c];
+                const uint32_t whole = divided && alpha > 0 ? (value * UINT16_MAX + alpha / 2) / alpha : value;
+                deep[i][c] = (uint16_t)((whole < UINT16_MAX ? whole : UINT16_MAX) ^ (turned ? UINT16_MAX : 0));
+            }
+        }
+        profile_convert_deep(profile, (const uint16_t(*)[4])deep, (uint8_t(*)[4])to, (int)count);
+    }
+}
+
 // Converts rows to RGBA. `samples` are red, green, blue and alpha (NULL: opaque); neighbours are `step` bytes apart.
 static inline void put_rows(const TIFFRGBAImage *reader, uint8_t *to, uint32_t width, uint32_t height, int32_t skip,
                             int32_t skip_to, const uint8_t *const samples[4], size_t step, int bytes)
 {
     const uint8_t turned = reader->photometric == PHOTOMETRIC_MINISWHITE ? 255 : 0;
+    const struct tiff_file *file = TIFFClientdata(reader->tif);
     size_t at = 0;
     for (uint32_t y = 0; y < height; y++, at += (size_t)skip * step, to += 4 * (ptrdiff_t)skip_to) {
+        if (file->profile && bytes == 2) {
+            put_profiled(reader, file->profile, to, width, samples, at, step);
+            at += step * width;
+            to += 4 * (size_t)width;
+            continue;
+        }
         for (uint32_t x = 0; x < width; x++, at += step, to += 4) {
             uint16_t alpha = samples[3] ? samples[3][at] : 0;
             if (samples[3] && bytes == 2)
@@ -425,7 +458,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
                    struct codec_error *error)
 {
     const uint64_t pixels = (uint64_t)image->shape.width * (uint64_t)image->shape.height;
-    struct tiff_file stream = {.data = data, .size = size, .error = error};
+    struct tiff_file stream = {.data = data, .size = size, .error = error, .profile = head->profile};
     TIFF *file = stream_open(&stream, "r", size + 12 * pixels); // six samples of 16 bits at most
     const bool ok = file && decode_file(state, file, &stream, image);
     if (file)

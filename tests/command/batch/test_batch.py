@@ -521,8 +521,8 @@ def equal_bytes(c):
     for number, name in enumerate(tree(at("png"), 10, 150, 90)):
         add_profile(at("png", name), number)
     for kind, share in ("420", "1/2"), ("444", "2/2"):
-        outcome(c, BINARY, CPU + ["-r", "-o", "eq", "--format", "jpeg", "--subsampling", kind, "--shard", share, "png"],
-                0)
+        outcome(c, BINARY, CPU + ["-r", "-o", "eq", "--format", "jpeg", "--subsampling", kind, "--shard", share,
+                                  "--color", "keep", "png"], 0)
     subprocess.run(["cp", "-r", at("png"), at("eq")], check=True)
     seen = {}
     ways = [CPU + ["--jobs", n] for n in ("1", "2", "5")] + [CPU + ["--memory", "16M"]]
@@ -532,7 +532,8 @@ def equal_bytes(c):
     if batch(BINARY, "-p", "gl", "-o", "one-gl", "one")[0] == 0:
         ways.append(["-p", "gl", "--jobs", "2"])
     for i, way in enumerate(ways):
-        outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "-r", "-o", "eq-%d" % i, "eq"], 0)
+        outcome(c, BINARY, way + ["-f", "blur=2,gray,emboss,sepia", "--color", "keep", "-r", "-o", "eq-%d" % i, "eq"],
+                0)
         seen[i] = digests(at("eq-%d" % i))
         c.check(len(seen[i]) == 20 and seen[i] == seen[0], way, "differs from", ways[0])
     for number, name in enumerate(sorted(name for name in seen[0] if name.startswith("png/"))):

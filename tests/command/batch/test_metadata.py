@@ -184,7 +184,7 @@ def big(c):
         with open(at("big.tif"), "wb") as f:
             f.write(data)
         for kind in "jpg", "tif", "png":
-            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep", said="left out")
+            convert(c, "big.tif", "of-big." + kind, "--orientation", "keep", "--color", "keep", said="left out")
             found = read_exif(exif_of(at("of-big." + kind)))[1]
             c.check(found[ORIENTATION] == (SHORT, pack(order, SHORT, (6,))) and EXIF not in found, order, kind, found)
         with open(at("of-big.tif"), "rb") as f:
