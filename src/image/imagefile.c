@@ -64,11 +64,14 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, char w
     struct codec_error error;
     *image = (struct image){0};
     struct codec *codec = codec_open();
+    codec_to_srgb(codec);
     const bool ok =
         codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
     codec_close(codec);
     if (!ok)
         snprintf(why, IMAGEFILE_WHY, "%s%s", error.why, error.fault == CODEC_DAMAGED ? "; copy it again" : "");
+    else
+        snprintf(why, IMAGEFILE_WHY, "%s", head.remarks & CODEC_UNPROFILED ? codec_remark_text(CODEC_UNPROFILED) : "");
     return ok;
 }
 
@@ -96,42 +99,44 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
 bool imagefile_read(struct image *image, const char *path)
 {
     char why[IMAGEFILE_WHY];
-    if (imagefile_try(image, path, why))
-        return true;
-    log_error("cannot read image %s: %s", path, why);
-    return false;
+    const bool ok = imagefile_try(image, path, why);
+    if (!ok)
+        log_error("cannot read image %s: %s", path, why);
+    else if (why[0])
+        log_warn("%s: %s", path, why);
+    return ok;
 }
 
-// Copies the colour profile of an image file. Returns an empty one if there is none.
-static struct codec_bytes profile_of(const char *path, struct codec_buffer *buffer)
+// Describes an image as the file that it was read from does, if that is there and an image. The metadata are copied to
+// `buffer`.
+static void describe(struct codec *codec, const char *path, struct codec_settings *settings,
+                     struct codec_buffer *buffer)
 {
     struct stat status;
     struct codec_head head;
     struct codec_error error;
-    struct codec_metadata kept = {.left_out = ""};
     size_t size;
     const bool is_file = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
     char *data = is_file ? file_read(path, IMAGE_MAX_BYTES, &size) : NULL;
-    struct codec *codec = codec_open();
-    if (data && codec_head(codec, data, size, 0, &head, &error))
-        kept.icc = head.metadata.icc;
-    if (!codec_metadata_keep(&kept, buffer))
-        kept.icc = (struct codec_bytes){0};
-    codec_close(codec);
+    settings->metadata.colours = CODEC_COLOURS_SRGB;
+    if (data && codec_head(codec, data, size, 0, &head, &error) && codec_metadata_keep(&head.metadata, buffer)) {
+        settings->metadata = head.metadata;
+        settings->orientation = 1;
+        settings->turned = codec_turn(head.orientation).transpose;
+    }
     free(data);
-    return kept.icc;
 }
 
 bool imagefile_write_claimed(struct claim *claim, const struct image *image, const char *like)
 {
     enum { COMPRESSION = 6 };
-    struct codec_buffer file = {0}, profile = {0};
-    const struct codec_settings settings = {.format = CODEC_PNG,
-                                            .compression = COMPRESSION,
-                                            .opaque = image_is_opaque(image),
-                                            .metadata.icc = profile_of(like, &profile)};
+    struct codec_buffer file = {0}, metadata = {0};
+    struct codec_settings settings = {
+        .format = CODEC_PNG, .compression = COMPRESSION, .opaque = image_is_opaque(image)};
     struct codec_error error;
     struct codec *codec = codec_open();
+    codec_to_srgb(codec);
+    describe(codec, like, &settings, &metadata);
     bool ok = codec_encode(codec, image, &settings, &file, &error);
     if (!ok) {
         log_error("cannot write %s: %s", claim->path, error.why);
@@ -141,7 +146,7 @@ bool imagefile_write_claimed(struct claim *claim, const struct image *image, con
     }
     codec_close(codec);
     codec_buffer_free(&file);
-    codec_buffer_free(&profile);
+    codec_buffer_free(&metadata);
     return ok;
 }
 

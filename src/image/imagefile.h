@@ -1,4 +1,4 @@
-// imagefile.h: reads an image file by name as upright RGBA pixels, and writes PNG files
+// imagefile.h: reads an image file by name as upright RGBA pixels in sRGB, and writes PNG files
 #pragma once
 
 #include "base/file.h"
@@ -8,14 +8,14 @@
 // damaged, codec.h does not know its format, or it exceeds IMAGE_MAX_SIDE or IMAGE_MAX_BYTES (checked before
 // allocation).
 bool imagefile_read(struct image *image, const char *path);
-// The same, but writes the reason to `why` instead of the log.
+// The same, but writes the reason to `why` instead of the log. On success, `why` is "" or a warning about the colours.
 enum { IMAGEFILE_WHY = 544 };
 bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY]);
 // The same for a file in memory.
 bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY]);
 
-// Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). The file gets the colour profile of the
-// image file `like`, if it is there and has one; NULL: none. Returns false on failure (logged).
+// Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). The file says that they are sRGB, and
+// gets the metadata of the image file `like`, if it is there; NULL: none. Returns false on failure (logged).
 bool imagefile_write_png(const char *path, const struct image *image, const char *like);
 // The same with claim_write.
 bool imagefile_write_claimed(struct claim *claim, const struct image *image, const char *like);

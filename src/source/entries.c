@@ -127,6 +127,7 @@ void entries_renew(struct entries *entries, struct entries *newer, struct entrie
         if (old == end || compare_entries(old, entry) != 0)
             continue;
         entry->bad = old->bad && old->changed_ns == entry->changed_ns;
+        entry->warned = old->warned && old->changed_ns == entry->changed_ns;
         free(entry->path);
         entry->path = old++->path;
     }

@@ -9,6 +9,7 @@ struct entry {
     char *path;
     int64_t changed_ns; // when the file was last changed, on the clock of the file system; 0: unknown
     atomic_bool bad;    // it cannot be read as an image: set by the thread that reads, read by any thread
+    bool warned;        // its colours were the subject of a warning
 };
 
 struct entries {
@@ -24,8 +25,8 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
 bool entries_from_file(struct entries *entries, const char *path);
 void entries_from_lines(struct entries *entries, const char *text); // the same with the lines of a text
 // Replaces the entries of a directory by those of a newer reading, which becomes empty. An entry in both keeps its
-// `path` pointer, and `bad` if its file has not changed. Moves removed entries to `gone`, because their paths may be in
-// use.
+// `path` pointer, and `bad` and `warned` if its file has not changed. Moves removed entries to `gone`, because their
+// paths may be in use.
 void entries_renew(struct entries *entries, struct entries *newer, struct entries *gone);
 void entries_free(struct entries *entries);
 

@@ -75,6 +75,9 @@ static bool read_next(struct list *list, const struct image_shape *shape, struct
             continue;
         }
         image->shape.opaque = false; // for all images: another one may have alpha
+        if (why[0] && !entry->warned)
+            log_warn("%s: %s", entry->path, why);
+        entry->warned = why[0];
         return true;
     }
     return false;
