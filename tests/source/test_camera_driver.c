@@ -179,6 +179,49 @@ static void test_bytes_used(void)
     camera_close_played(source);
 }
 
+// Every second buffer has a fault: the others are shown. A driver may claim more bytes than the buffer has.
+static void test_every_second(void)
+{
+    enum { FRAMES = 20 };
+    static const struct {
+        uint32_t fourcc, used, flags;
+        bool shown;
+    } rows[] = {{V4L2_PIX_FMT_YUYV, YUYV_BYTES, V4L2_BUF_FLAG_ERROR, false},
+                {V4L2_PIX_FMT_YUYV, 0, 0, false},
+                {V4L2_PIX_FMT_YUYV, UINT32_MAX, 0, true},
+                {V4L2_PIX_FMT_MJPEG, 400, V4L2_BUF_FLAG_ERROR, false},
+                {V4L2_PIX_FMT_MJPEG, 0, 0, false},
+                {V4L2_PIX_FMT_MJPEG, DRIVER_LENGTH, 0, true}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const bool compressed = rows[i].fourcc == V4L2_PIX_FMT_MJPEG;
+        static uint8_t bytes[DRIVER_LENGTH];
+        int shown = 0;
+        struct frame frame;
+        memcpy(bytes, jpeg.data, jpeg.size);
+        driver_start(rows[i].fourcc, 1);
+        if (compressed)
+            send_jpeg(&jpeg);
+        struct source *source = open_camera();
+        for (int n = 0; source && n < FRAMES; n++) {
+            struct driver_frame sent = whole_frame();
+            sent.data = compressed ? bytes : NULL;
+            sent.used[0] = n % 2 ? rows[i].used : compressed ? (uint32_t)jpeg.size : YUYV_BYTES;
+            sent.flags |= n % 2 ? rows[i].flags : 0;
+            sent.sequence = (uint32_t)n;
+            driver_send(&sent);
+            if (source_next(source, &frame, n % 2 && !rows[i].shown ? 20 : PATIENCE_MS) == SOURCE_FRAME) {
+                shown += frame.number == (uint64_t)n;
+                source_return(source, &frame);
+            }
+        }
+        const uint64_t damaged = source ? source_health(source).damaged : 0;
+        const int want = rows[i].shown ? FRAMES : FRAMES / 2;
+        check_that(&check, shown == want && damaged == (uint64_t)(FRAMES - want) && source_health(source).outages == 0,
+                   "row %zu: %d frames, %d damaged", i, shown, (int)damaged);
+        camera_close_played(source);
+    }
+}
+
 // The same for planes in separate memory; bytesused includes data_offset.
 static void test_bytes_used_planes(void)
 {
@@ -706,16 +749,23 @@ static void test_fields(void)
                 {V4L2_PIX_FMT_YUYV, V4L2_FIELD_SEQ_BT, 1, false},
                 {V4L2_PIX_FMT_NV12, V4L2_FIELD_SEQ_TB, 2, true},
                 {V4L2_PIX_FMT_NV12, V4L2_FIELD_SEQ_BT, 2, false}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+    for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(*rows); i++) {
+        const bool odd = i >= sizeof(rows) / sizeof(*rows); // the height
+        const size_t row = i % (sizeof(rows) / sizeof(*rows));
+        const int lines = odd ? HEIGHT - 1 : HEIGHT;
         uint8_t data[YUYV_BYTES], *to = data;
         struct frame frame;
-        driver_start(rows[i].fourcc, 1);
-        driver.field = rows[i].field;
-        for (int plane = 0; plane < rows[i].planes; plane++) {
-            const int height = plane == 0 ? HEIGHT : HEIGHT / 2, bytes = rows[i].planes == 1 ? 2 * WIDTH : WIDTH;
-            for (int n = 0; n < height; n++, to += bytes) { // row n of the buffer
-                const bool first = n < height / 2, top = first == rows[i].top_first;
-                memset(to, 100 * plane + n % (height / 2) * 2 + !top, (size_t)bytes);
+        if (odd && rows[row].planes > 1) // the format has no odd heights
+            continue;
+        driver_start(rows[row].fourcc, 1);
+        driver.field = rows[row].field;
+        driver.height = (unsigned)lines;
+        for (int plane = 0; plane < rows[row].planes; plane++) {
+            const int height = plane == 0 ? lines : HEIGHT / 2, bytes = rows[row].planes == 1 ? 2 * WIDTH : WIDTH;
+            const int first = rows[row].top_first ? height - height / 2 : height / 2; // rows of the first field
+            for (int n = 0; n < height; n++, to += bytes) {                           // row n of the buffer
+                const bool top = (n < first) == rows[row].top_first;
+                memset(to, 100 * plane + (n < first ? n : n - first) * 2 + !top, (size_t)bytes);
             }
         }
         driver_send(&(struct driver_frame){.data = data, .used = {(uint32_t)(to - data)}});
@@ -723,8 +773,8 @@ static void test_fields(void)
         int wrong = -1;
         if (source && comes(source, &frame)) {
             wrong = 0;
-            for (int plane = 0; plane < rows[i].planes; plane++)
-                for (int y = 0; y < (plane == 0 ? HEIGHT : HEIGHT / 2); y++)
+            for (int plane = 0; plane < rows[row].planes; plane++)
+                for (int y = 0; y < (plane == 0 ? lines : HEIGHT / 2); y++)
                     wrong += image_row(&frame.image, plane, y)[WIDTH - 1] != 100 * plane + y;
             source_return(source, &frame);
         }
@@ -921,6 +971,7 @@ int main(int argc, char **argv)
     camera_jpeg_cut(&check);
     camera_jpeg_slow(&check, &jpeg);
     test_bytes_used();
+    test_every_second();
     test_bytes_used_planes();
     test_nonsense();
     test_numbers();
