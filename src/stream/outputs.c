@@ -113,7 +113,6 @@ static bool start_named(struct outputs *o, int open_file, bool animation)
 {
     o->animation = animation;
     o->file.own = file_id_open(open_file);
-    memcpy(o->first, o->file.name, sizeof(o->first));
     return begin(o, open_file);
 }
 
@@ -148,7 +147,6 @@ bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality
     memcpy(o->file.name, claim->path, sizeof(o->file.name));
     if (!start_named(o, file, false))
         return false;
-    memcpy(o->first, wanted, sizeof(o->first));
     memcpy(o->given, wanted, sizeof(o->given));
     return true;
 }
@@ -550,76 +548,39 @@ bool outputs_rest_changed(struct outputs *o)
     return true;
 }
 
-// Restarts a recording that has no frames, in the same file. False on failure (logged).
-static bool begin_again(struct outputs *o)
-{
-    struct recording *recording = o->file.recording;
-    o->file.recording = NULL;
-    if (!recording_close(recording))
-        return false;
-    const struct file_id own = o->file.own;
-    const int file = own.inode ? open(o->file.name, O_WRONLY | O_CLOEXEC) : -1;
-    if (own.inode == 0 || file_id_open(file).inode == own.inode)
-        return begin(o, file);
-    log_error("cannot record to %s: another program has replaced it", o->file.name);
-    if (file >= 0)
-        close(file);
-    return false;
-}
-
-// Ends the recording and begins its next file, NAME-2.SUFFIX or the first free number. False on failure (logged).
-static bool begin_next(struct outputs *o)
-{
-    const bool regular = output_is_file(o->first);
-    if (regular && o->file.frames == 0)
-        return begin_again(o);
-    if (!close_file(&o->file))
-        return false;
-    if (!regular) {
-        log_error("a video has one frame size, and a second file cannot follow because %s is not a regular file",
-                  o->first);
-        return false;
-    }
-    const int file = output_name_after(o->file.name, o->first);
-    o->file.own = file_id_open(file);
-    return file >= 0 && begin(o, file);
-}
-
-static bool continue_recording(struct outputs *o)
-{
-    if (!o->file.recording)
-        return true;
-    const unsigned long long frames = o->file.frames;
-    char before[OUTPUT_NAME];
-    memcpy(before, o->file.name, sizeof(before));
-    if (begin_next(o)) {
-        if (frames > 0)
-            log_warn("%s", note_set(o->note, false, NOTE_S,
-                                    "the frame size changed: %s ends after %llu frame%s, and the "
-                                    "recording continues in %s",
-                                    before, frames, frames == 1 ? "" : "s", o->file.name));
-        return true;
-    }
-    log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",
-                             before, frames));
-    return false;
-}
-
 bool outputs_resize(struct outputs *o, int width, int height)
 {
-    if (o->width == width && o->height == height)
-        return true;
+    if (o->camera || (o->file.recording && !outputs_ending(o)))
+        return o->width == width && o->height == height;
     o->width = width;
     o->height = height;
-    const bool ok = continue_recording(o);
-    if (!o->camera)
-        return ok;
-    // A program that keeps the device open keeps the old size; opening then fails.
+    return true;
+}
+
+bool outputs_reopen(struct outputs *o, int width, int height)
+{
+    const int before_width = o->width, before_height = o->height;
+    if (!o->camera || (before_width == width && before_height == height))
+        return true;
     close_camera(o);
+    o->width = width;
+    o->height = height;
     if (open_camera(o))
-        return ok;
-    note_set(o->note, true, 0, "the frame size changed: the virtual camera %s stopped", o->node);
+        return true;
+    o->width = before_width;
+    o->height = before_height;
+    if (!open_camera(o))
+        note_set(o->note, true, 0, "the virtual camera %s stopped", o->node);
     return false;
+}
+
+void outputs_stop_recording(struct outputs *o)
+{
+    if (!o->file.recording)
+        return;
+    log_error("%s", note_set(o->note, true, 0, "the frame size changed: recording to %s stopped after %llu frames",
+                             o->file.name, (unsigned long long)o->file.frames));
+    close_file(&o->file);
 }
 
 struct outputs_facts outputs_describe(const struct outputs *o)

@@ -22,7 +22,6 @@ struct outputs {
     int64_t watched_ns; // when a program last read the virtual camera; 0: never
 
     int quality;             // of encoded videos; 0: the default
-    char first[OUTPUT_NAME]; // the first file of the recording, before the frame size changed
     char given[OUTPUT_NAME]; // the last recording that the user has named; "": none
     bool animation;          // the recording ends by itself
     uint64_t most;           // frames of the recording; 0: no limit
@@ -111,10 +110,12 @@ bool outputs_recording(const struct outputs *outputs); // true: there is a recor
 bool outputs_record(struct outputs *outputs, const struct frame *frame, const struct image *picture, bool wait);
 // The same for the virtual camera, if there is one, and the main pane's result; measures this.
 bool outputs_send(struct outputs *outputs, const struct panes *panes);
-// Continues the recording and the virtual camera with results of this size, if it is new. A video has one frame size,
-// so the recording continues in "NAME-2.y4m", or the first free number; this needs a regular file. False if one of them
-// stopped (logged; the note reports it).
+// Results have this size from now on. False: a recording or the virtual camera has begun with another size, which it
+// keeps.
 bool outputs_resize(struct outputs *outputs, int width, int height);
+// Opens the virtual camera, if there is one, with results of this size. False (logged): it stays as it was.
+bool outputs_reopen(struct outputs *outputs, int width, int height);
+void outputs_stop_recording(struct outputs *outputs); // because the size changed (logged; the note reports it)
 // After outputs_watch: outputs->resting is true if no program has read the virtual camera for 2 s. The virtual camera
 // is then black. Returns true if it has changed: the caller then calls source_rest.
 bool outputs_rest_changed(struct outputs *outputs);

@@ -67,6 +67,7 @@ struct panes {
     bool rerun;            // see panes_rerun
     bool awaited;          // the path that the user named is being built
     bool trial;            // of panes_try
+    bool fitted;           // filters fit the results into the fixed size
     enum panes_news news;
 };
 
@@ -140,6 +141,20 @@ enum path_kind panes_next_kind(const struct panes *panes)
     return path_next(&offer, panes->setup.state->kind);
 }
 
+// Brings the chain's results to the fixed size, if there is one. Says once that it scales.
+static void fit(struct panes *panes, struct chain *chain)
+{
+    const struct image_shape *fixed = panes->setup.fixed, *from = &source_info(panes->setup.source)->shape;
+    const int count = chain->count, width = fixed->width, height = fixed->height;
+    if (width > 0 && !panes->measures && !settings_fit(chain, from, width, height, panes->setup.settings->output_fit))
+        note_set(panes->setup.note, true, 0,
+                 "the outputs have %dx%d; remove two filters, so that the image can be fitted", width, height);
+    else if (chain->count > count && !panes->fitted)
+        log_warn("%s", note_set(panes->setup.note, false, NOTE_S, "the outputs stay %dx%d: the image is fitted", width,
+                                height));
+    panes->fitted = chain->count > count;
+}
+
 // Fills in the build that the settings and the state need. False: the pane must be closed.
 static bool pane_wanted(struct panes *panes, int which, struct build *build)
 {
@@ -151,6 +166,7 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
     *build = (struct build){.chain = settings->chain};
     if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
         make_original(panes, &build->chain);
+    fit(panes, &build->chain);
     build->setup = (struct path_setup){
         .kind = state->kind,
         .input = source_info(panes->setup.source)->shape,

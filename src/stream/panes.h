@@ -33,6 +33,7 @@ struct panes_setup {
     struct meter *meter;         // gets the stages of each frame
     struct note *note;
     const struct image_shape *encode; // see outputs.encode: the main pane's paths built later convert to it, too
+    const struct image_shape *fixed;  // the size of the results; width 0: that of the chain's results
     int depth, threads;               // path_setup
 };
 

@@ -57,6 +57,33 @@ void settings_size(const struct chain *chain, const struct image_shape *input, i
     chain_output_size(chain, width, height, why);
 }
 
+// Appends a filter with its first two parameters.
+static bool append_sized(struct chain *chain, const char *name, int width, int height)
+{
+    const char *why;
+    return chain_append(chain, filter_find(name)) && chain_set(chain, chain->count - 1, 0, (float)width, &why) &&
+           chain_set(chain, chain->count - 1, 1, (float)height, &why);
+}
+
+static int scaled(int side, double factor)
+{
+    const int rounded = (int)(side * factor + 0.5);
+    return rounded > 0 ? rounded : 1;
+}
+
+bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit)
+{
+    int from_width, from_height;
+    settings_size(chain, input, &from_width, &from_height);
+    const double across = (double)width / from_width, down = (double)height / from_height;
+    const double factor = (fit == FIT_FILL) == (across > down) ? across : down;
+    const int wide = scaled(from_width, factor), high = scaled(from_height, factor);
+    if (wide == width && high == height && wide == from_width && high == from_height)
+        return true;
+    return ((wide == from_width && high == from_height) || append_sized(chain, "scale", wide, high)) &&
+           ((wide == width && high == height) || append_sized(chain, fit == FIT_FILL ? "crop" : "pad", width, height));
+}
+
 bool settings_selected(const struct settings *settings, int *stage, int *param)
 {
     int left = settings->selected;

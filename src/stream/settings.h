@@ -3,6 +3,7 @@
 // after a change of the source, and edited files and users' filters in the chain. state.h has what runs. Main thread.
 #pragma once
 
+#include "base/options.h"
 #include "filter/chain.h"
 #include "path/path.h"
 #include "screen/overlay.h"
@@ -16,6 +17,8 @@ enum scope { SCOPE_OFF, SCOPE_HISTOGRAM, SCOPE_COLUMNS, SCOPE_ROWS, SCOPES };
 #define SCOPE_CHOICES "off|histogram|columns|rows"
 enum { RECORDING_Y4M, RECORDING_MKV };
 #define RECORDING_FORMATS "y4m|mkv|mp4|webm"
+enum { FIT_LETTERBOX, FIT_FILL }; // black bars, or cut at two sides
+#define OUTPUT_FITS "letterbox|fill"
 #define OVERLAY_CHOICES "off|small|full|large" // of enum overlay_size
 
 enum { ZOOM_MOST = 64 };
@@ -30,7 +33,9 @@ struct settings {
     bool paused, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
     enum scope scope;
-    int recording_format; // of the key `r`: index in RECORDING_FORMATS
+    int recording_format;      // of the key `r`: index in RECORDING_FORMATS
+    struct option_size output; // the size of results; 0: that of the chain's results
+    int output_fit;            // index in OUTPUT_FITS
 };
 
 // Returns true if the option `path` names one kind: it is neither PATH_AUTO nor -1, for no option.
@@ -49,6 +54,8 @@ int settings_places(const struct settings *settings);        // number of places
 bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
 // Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
+// Adds the filters that bring the chain's results to this size. False: the chain has no room for them, or cannot be.
+bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit);
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.
 void settings_restore_filters(struct settings *settings, const struct chain *runs);

@@ -89,6 +89,7 @@ bool stream_open(struct stream *s)
         return false;
     struct gl_context *gl = s->window ? window_gl(s->window) : s->gl;
     s->state.gl = gl != NULL;
+    s->fixed = (struct image_shape){.width = s->settings.output.width, .height = s->settings.output.height};
     s->panes = panes_create(&(struct panes_setup){
         .settings = &s->settings,
         .state = &s->state,
@@ -99,6 +100,7 @@ bool stream_open(struct stream *s)
         .meter = &s->meter,
         .note = &s->note,
         .encode = &s->outputs.encode,
+        .fixed = &s->fixed,
         .depth = s->setup.depth,
         .threads = s->setup.threads,
     });
@@ -249,8 +251,10 @@ static void follow_shape(struct stream *s)
 {
     int width, height;
     settings_size(&s->settings.chain, &s->playback.info->shape, &width, &height);
-    if (!outputs_resize(&s->outputs, width, height))
+    if (!outputs_resize(&s->outputs, width, height) && s->drawn) {
+        outputs_stop_recording(&s->outputs);
         stream_output_failed(s);
+    }
     if (!s->quit && !stream_build_soon(s)) {
         s->code = s->quit ? s->code : EXIT_DEVICE;
         return;
@@ -529,12 +533,11 @@ static bool finish_frame(struct stream *s, bool again)
     const int64_t collected_ns = clock_now_ns();
     const struct path_result *result = panes_result(s->panes, PANE_MAIN);
     snprintf(s->shown_file, sizeof(s->shown_file), "%s", frame->file ? frame->file : "");
-    if (!s->drawn && !outputs_resize(&s->outputs, result->width, result->height))
-        stream_output_failed(s);
-    if (!outputs_send(&s->outputs, s->panes))
+    const bool fits = s->drawn || outputs_resize(&s->outputs, result->width, result->height);
+    if (fits && !outputs_send(&s->outputs, s->panes))
         stream_output_failed(s);
     const int64_t shown_ns = s->setup.client->show(s->setup.context, frame, again);
-    if (!again && !record(s, frame))
+    if (!again && fits && !record(s, frame))
         stream_output_failed(s);
     if (again)
         meter_shown_again(&s->meter);
@@ -547,8 +550,23 @@ static bool finish_frame(struct stream *s, bool again)
     return true;
 }
 
+// Results keep the size that the user has set, or with which a recording or the virtual camera has begun.
+static void fix_size(struct stream *s)
+{
+    const struct outputs *o = &s->outputs;
+    const bool held = !s->drawn && (o->camera || outputs_recording(o));
+    struct image_shape fixed = {.width = s->settings.output.width, .height = s->settings.output.height};
+    if (held)
+        fixed = (struct image_shape){.width = o->width, .height = o->height};
+    if (fixed.width == s->fixed.width && fixed.height == s->fixed.height)
+        return;
+    s->fixed = fixed;
+    panes_changed(s->panes, false);
+}
+
 enum stream_turn stream_step(struct stream *s, int wait_ms)
 {
+    fix_size(s);
     if (outputs_rest_changed(&s->outputs)) { // --on-demand: the camera is closed while no program reads the virtual one
         source_rest(s->playback.source, s->outputs.resting);
         notify_client(s);

@@ -69,6 +69,7 @@ struct stream {
     struct playback playback;
     struct outputs outputs;
     struct output_files files;
+    struct image_shape fixed;  // the size of results while outputs run or the user has set one; width 0: any
     const struct image *drawn; // by the client: it is recorded, not the result. NULL: none
     struct meter meter;        // with the trace
     struct note note;

@@ -149,12 +149,12 @@ static bool check_property(const struct property *p)
     return found;
 }
 
-// An option that stores into the settings has the type of the property with that member.
+// An option that stores into the settings, but not a size, has the type of the property with that member.
 static void check_setting(const struct option *o)
 {
     const size_t at = o->offset - offsetof(struct live_options, settings);
     const struct property *p = live_properties;
-    if (o->offset < offsetof(struct live_options, settings) || at >= sizeof(struct settings))
+    if (o->offset < offsetof(struct live_options, settings) || at >= sizeof(struct settings) || o->type == OPTION_SIZE)
         return;
     while (p->name && p->member != at)
         p++;

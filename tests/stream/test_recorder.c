@@ -264,15 +264,13 @@ static void test_without_frames(struct outputs *outputs)
         CHECK_NUMBER(access("empty.y4m", F_OK) == 0, there);
     }
 
-    // It begins again if the frame size changes.
+    // It keeps its size.
     CHECK(start(outputs, "none.y4m"));
-    CHECK(outputs_resize(outputs, 4, 2)); // the same size
-    CHECK_TEXT(outputs->file.name, "none.y4m");
-    CHECK(outputs_resize(outputs, 6, 2));
-    CHECK_TEXT(outputs->file.name, "none.y4m");
-    CHECK(access("none.y4m", F_OK) == 0);
+    CHECK(outputs_resize(outputs, outputs->width, outputs->height));
+    CHECK(!outputs_resize(outputs, outputs->width + 2, outputs->height));
     CHECK(outputs_end_recording(outputs, 0, false));
     CHECK(access("none.y4m", F_OK) != 0);
+    CHECK(outputs_resize(outputs, 6, 2));
 }
 
 // Lets a thread end the recording, and waits for it.
@@ -296,8 +294,6 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     disk_fails = false;
     CHECK(start(outputs, "good.y4m"));
     add(outputs, 5);
-    CHECK(outputs_resize(outputs, 7, 3));
-    CHECK_TEXT(outputs->file.name, "good-2.y4m");
     CHECK(!outputs_follow(outputs, false));
     CHECK(outputs_failure(outputs) && strstr(outputs_failure(outputs), "bad.y4m"));
     captured_stderr(&captured);
@@ -308,7 +304,7 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     end_on_thread(outputs);
     CHECK(outputs_follow(outputs, false));
     CHECK(!outputs_failure(outputs));
-    CHECK_HAS(note_text(outputs->note, &error), "recorded 0.4 s to good-2.y4m");
+    CHECK_HAS(note_text(outputs->note, &error), "recorded 0.6 s to good.y4m");
 }
 
 static void make_file(const char *name, const char *text)
@@ -545,38 +541,32 @@ static void test_screenshot(void)
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"empty.y4m", "monocle-0001.y4m", "film.y4m",   "film-2.y4m", "film-4.y4m",
-                                        "bad.y4m",   "good.y4m",         "good-2.y4m", NULL};
+    static const char *const names[] = {"empty.y4m", "monocle-0001.y4m", "film.y4m", "film-4.y4m",
+                                        "bad.y4m",   "good.y4m",         NULL};
     for (const char *const *name = names; *name; name++)
         CHECK(unlink(*name) == 0);
 }
 
-// The next recording counts from zero, and goes on in another file at another size.
-static void test_resized(struct outputs *outputs, struct note *note)
+// The next recording counts from zero. One that cannot keep its frames' size ends.
+static void test_stopped(struct outputs *outputs, struct note *note)
 {
+    struct captured captured;
     bool error;
     CHECK(start(outputs, "film.y4m"));
     CHECK_NUMBER(outputs->file.frames, 0);
     CHECK_NUMBER(outputs->file.left_out, 0);
     add(outputs, 1);
-    CHECK(outputs_resize(outputs, 5, 3));
-    CHECK_TEXT(outputs->file.name, "film-2.y4m");
-    CHECK_HAS(note_text(note, &error), "film.y4m ends after 1 frame, and the recording continues in film-2.y4m");
-    CHECK(!error);
-    CHECK_NUMBER(outputs->file.frames, 0);
-    add(outputs, 1);
+    capture_stderr(&captured);
+    outputs_stop_recording(outputs);
+    CHECK_HAS(captured_stderr(&captured), "the frame size changed: recording to film.y4m stopped after 1 frames");
+    CHECK_HAS(note_text(note, &error), "the frame size changed");
+    CHECK(error && !outputs->file.recording);
 }
 
-// A recording that cannot be finished is not continued in another file.
 static void test_full_disk(struct outputs *outputs)
 {
     struct captured captured;
     disk_fails = true;
-    capture_stderr(&captured);
-    CHECK(!outputs_resize(outputs, 4, 2));
-    CHECK_HAS(captured_stderr(&captured), "film-2.y4m");
-    CHECK(!outputs->file.recording);
-    CHECK(access("film-3.y4m", F_OK) != 0);
     CHECK(start(outputs, "film-4.y4m"));
     add(outputs, 1);
     capture_stderr(&captured);
@@ -612,7 +602,7 @@ int main(void)
 
     test_without_frames(&outputs);
 
-    test_resized(&outputs, &note);
+    test_stopped(&outputs, &note);
     test_full_disk(&outputs);
     test_ending(&outputs, &slow);
     test_times(&outputs, &info);

@@ -186,8 +186,37 @@ static void check_users(void)
     CHECK(unlink(mine) == 0 && unlink(other) == 0 && rmdir(directory) == 0);
 }
 
+// The filters that bring a result to another size, worked out by hand.
+static void check_fit(void)
+{
+    static const struct {
+        const char *chain;
+        int width, height, fit;
+        const char *fitted;
+    } rows[] = {
+        {"invert", 640, 480, FIT_LETTERBOX, "invert"},
+        {"invert", 320, 240, FIT_LETTERBOX, "invert,scale=320:240"},
+        {"rotate=90", 640, 480, FIT_LETTERBOX, "rotate,scale=360:480,pad=640:480"},
+        {"rotate=90", 640, 480, FIT_FILL, "rotate,scale=640:853,crop=640:480"},
+        {"crop=640:100", 640, 480, FIT_LETTERBOX, "crop=640:100,pad=640:480"},
+        {"crop=1:480", 2, 2, FIT_LETTERBOX, "crop=1:480,scale=1:2,pad=2:2"},
+        {"none", 1, 1, FIT_FILL, "scale=1:1"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char text[CHAIN_TEXT];
+        begin(rows[i].chain);
+        CHECK(settings_fit(&settings.chain, &(struct image_shape){.width = 640, .height = 480}, rows[i].width,
+                           rows[i].height, rows[i].fit));
+        chain_print(&settings.chain, text);
+        CHECK_TEXT(text, rows[i].fitted);
+    }
+    begin("rotate=90,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray");
+    CHECK(!settings_fit(&settings.chain, &(struct image_shape){.width = 640, .height = 480}, 640, 480, FIT_LETTERBOX));
+}
+
 int main(void)
 {
+    check_fit();
     check_users();
     check_selected();
     check_runs();

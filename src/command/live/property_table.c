@@ -372,6 +372,36 @@ static bool changed_zoom(const struct controlled *run, char why[PROPERTY_WHY])
     return true;
 }
 
+static json_t *get_output_size(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+{
+    const struct option_size *size = &((struct session *)run->context)->stream.settings.output;
+    char text[32];
+    snprintf(text, sizeof(text), "%dx%d", size->width, size->height);
+    return json_string(size->width > 0 ? text : "auto");
+}
+
+static bool set_output_size(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct stream *s = &((struct session *)run->context)->stream;
+    struct option_size size = {0};
+    if (strcmp(value, "auto") != 0 && !options_parse_size(value, &size))
+        return property_fail(why, "output_size is WIDTHxHEIGHT, such as 1280x720, or auto");
+    if (size.width > CHAIN_SIDE_MAX || size.height > CHAIN_SIDE_MAX)
+        return property_fail(why, "a side of output_size is at most %d", CHAIN_SIDE_MAX);
+    if (outputs_recording(&s->outputs))
+        return property_fail(why, "a recording keeps its size; set recording none ends it");
+    if (size.width > 0 && !outputs_reopen(&s->outputs, size.width, size.height))
+        return property_fail(why, "the virtual camera keeps its size while a program reads it");
+    s->settings.output = size;
+    return true;
+}
+
+static bool changed_output_fit(const struct controlled *run, char why[PROPERTY_WHY])
+{
+    panes_changed(((struct session *)run->context)->stream.panes, false);
+    return true;
+}
+
 static bool changed_vsync(const struct controlled *run, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
@@ -437,6 +467,11 @@ const struct property live_properties[] = {
     {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
      .help = "search for faster kernels while frames run"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
+    {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size,
+     .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},
+    {"output_fit", .type = PROPERTY_CHOICE, .choices = OUTPUT_FITS, .member = AT(output_fit),
+     .changed = changed_output_fit, .noted = true,
+     .help = "black bars beside an image of another shape, or two cut sides"},
     {"recording_format", .type = PROPERTY_CHOICE, .choices = RECORDING_FORMATS, .member = AT(recording_format),
      .noted = true, .help = "format of the recordings of the key r"},
     {0},

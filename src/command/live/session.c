@@ -248,6 +248,10 @@ static bool open_outputs(struct session *s)
 {
     int width, height;
     settings_size(&s->stream.settings.chain, &s->stream.playback.info->shape, &width, &height);
+    if (s->stream.settings.output.width > 0) {
+        width = s->stream.settings.output.width;
+        height = s->stream.settings.output.height;
+    }
     const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.playback.info, width, height,
                                  &s->stream.meter, &s->stream.note);
     s->stream.outputs.chain = &s->stream.settings.chain;

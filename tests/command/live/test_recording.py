@@ -14,7 +14,7 @@ from fractions import Fraction
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
-from live_support import Control, Live, environment, run, wait_until, y4m_pictures
+from live_support import Control, Live, environment, picture, run, wait_until, y4m_pictures
 from video_support import children, need_ffmpeg
 
 BINARY, = programs(1)
@@ -300,23 +300,32 @@ def goes_on(c):
 
 
 def new_size(c):
-    """If the size of the frames changes, the recording continues in a second file. A signal ends it completely."""
+    """If the size of the frames changes, the recording keeps its size. A signal ends it completely."""
     view = Live(BINARY, at(), "pattern:64x48@50", *RUN, "--record", "film.mkv", asks=True)
     client = view.control()
     client.ask("wait_frame", 3)
     client.set("chain", "scale=32:24")
-    c.check(client.get("recording") == "film-2.mkv", client.get("recording"))
+    c.check((client.get("recording"), client.get("size")) == ("film.mkv", "64x48"), client.get("size"))
+    c.check("keeps its size" in client.error("set_property", "output_size", "32x24"), "the size of a recording")
+    client.set("chain", "crop=16:48")
     client.ask("wait_frame", client.get("frames") + 3)
+    client.ask("screenshot", at("bars.png"))
+    client.set("recording", "none")
+    c.check(wait_until(lambda: client.get("size") == "16x48"), "without a recording", client.get("size"))
+    client.set("output_size", "32x32"), client.set("output_fit", "fill")
+    client.ask("wait_frame", client.get("frames") + 2)
+    client.ask("screenshot", at("filled.png"))
     view.process.send_signal(signal.SIGTERM)
-    code, end, err = view.wait_end()
-    c.check(code == 143 and "film.mkv ends after" in err and err.count("\n") == 1, code, err)
-    frames = 0
-    for name, size in (("film.mkv", (64, 48)), ("film-2.mkv", (32, 24))):
-        stream = probe(name)[1]
-        c.check((stream["width"], stream["height"]) == size, name, stream["width"])
-        frames += int(stream["nb_read_frames"])
-    c.check(frames >= end["frames"], frames, "frames of", end["frames"])
-    c.check(sorted(os.listdir(at())) == ["film-2.mkv", "film.mkv"], os.listdir(at()))
+    code, _, err = view.wait_end()
+    c.check(code == 143 and err.count("the outputs stay 64x48") == 1, code, err)
+    stream = probe("film.mkv")[1]
+    c.check((stream["width"], stream["height"]) == (64, 48) and int(stream["nb_read_frames"]) >= 6, stream)
+    bars, filled = picture(at("bars.png")), picture(at("filled.png"))
+    black = [bars[3 * (64 * y + x):3 * (64 * y + x) + 3] == bytes(3) for y in range(48)
+             for x in (*range(24), *range(40, 64))]
+    c.check(len(bars) == 3 * 64 * 48 and all(black) and any(bars), "the bars", len(bars), black.count(False))
+    c.check(len(filled) == 3 * 32 * 32 and any(filled[:6]) and any(filled[-6:]), "filled", len(filled))
+    c.check(sorted(os.listdir(at())) == ["bars.png", "filled.png", "film.mkv"], os.listdir(at()))
 
 
 def late_ffmpeg(c):
