@@ -18,6 +18,12 @@ uniform highp isampler2D numbers;
 #define ARG(args, i) texelFetch(numbers, ivec2((args) + (i) & 2047, (args) + (i) >> 11), 0).r
 #endif
 
+// As in language.cl.
+int quotient(int n, int d)
+{
+    return int((float(n) + 0.5) / float(d));
+}
+
 // Returns the integer nearest to the square root of n. GLSL's sqrt may have larger errors than OpenCL's, so the result
 // is corrected.
 int root(int n)

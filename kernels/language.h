@@ -40,6 +40,12 @@ INLINE int root(int n)
     return (int)(__builtin_sqrtf((float)n) + 0.5f);
 }
 
+// As in language.cl.
+INLINE int quotient(int n, int d)
+{
+    return (int)(((float)n + 0.5f) / (float)d);
+}
+
 // Promises the compiler that no iteration of the next loop depends on another.
 #if defined(__clang__)
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")

@@ -212,6 +212,19 @@ static void exact_yuv(struct path_test *test, int step)
     free(memory);
 }
 
+// Each colour with each alpha, in blocks of 2x2 pixels that a warp mixes to one pixel.
+static void exact_alpha(struct path_test *test)
+{
+    enum { SIDE = 512 };
+    struct image image = rgba_new(SIDE, SIDE);
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        memset(image.plane[0] + 4 * (size_t)i, i % SIDE / 2, 3);
+        image.plane[0][4 * (size_t)i + 3] = (uint8_t)(i / SIDE / 2);
+    }
+    compare_picture(test, "scale=256:256", &image);
+    free(image.plane[0]);
+}
+
 void paths_exact(struct path_test *test, bool all)
 {
     test->result = RESULT_PIXELS;
@@ -224,5 +237,6 @@ void paths_exact(struct path_test *test, bool all)
     exact_reach(test);
     exact_sharpen(test, "sharpen=0.3", all ? 1 : 17);
     exact_sharpen(test, "sharpen=8", all ? 1 : 17);
+    exact_alpha(test);
     test->result = RESULT_TURN;
 }

@@ -130,6 +130,7 @@ static void run_fixed(struct path_test *test, const struct arguments *arguments)
         paths_array(test);
         paths_chains(test);
         paths_streaming_stores(test);
+        paths_exact(test, false);
         return;
     }
     if (!test->variant)
