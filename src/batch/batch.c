@@ -72,8 +72,7 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
     if (batch->inputs.foreign > 0)
-        log_warn("%zu image%s left out: monocle cannot read camera raw, HEIF, AVIF, JPEG XL, JPEG XR, JPEG 2000, "
-                 "OpenEXR and HDR files",
+        log_warn("%zu image%s left out: monocle cannot read camera raw, JPEG XR, JPEG 2000, OpenEXR and HDR files",
                  batch->inputs.foreign, batch->inputs.foreign == 1 ? " is" : "s are");
     if (batch->inputs.count > 0 || o->watch) {
         tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,

@@ -156,7 +156,7 @@ static struct codec_settings settings_of(const struct file_work *work)
         .compression = encoding->compression,
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
-        .orientation = !encoding->keep_orientation,
+        .orientation = !encoding->keep_orientation || head->upright,
         .turned = work->request.turn.transpose != chain_turns(&o->chain),
         .remarks = head->remarks,
     };

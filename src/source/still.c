@@ -91,8 +91,9 @@ static bool still_claims(const struct source_target *target, const struct source
 extern const struct source_kind source_still;
 const struct source_kind source_still = {
     .name = "image",
-    .help = {"FILE.png, .jpg, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a GIF; 16 bits per "
-             "channel only in PNG and TIFF; WebP, TIFF and GIF only in builds with libwebp, libtiff and giflib"},
+    .help =
+        {"FILE.png, .jpg, .heic, .avif, .jxl, .webp, .tiff, .bmp, .tga, .psd, .gif\tone image, the first frame of a "
+         "GIF; HEIC, AVIF, JPEG XL, WebP, TIFF and GIF only in builds with their libraries"},
     .still = true,
     .claims = still_claims,
     .state_bytes = sizeof(struct still),

@@ -179,6 +179,44 @@ static bool is_reason(const char *text)
     return text[0] != '\0' && !strchr(text, '\n');
 }
 
+// Formats of libraries that are loaded at run time: lossless files; cut or changed ones give no crash.
+static void test_loaded(void)
+{
+    static const char *const names[] = {"small.heic", "small.avif", "small.jxl"};
+    struct random random = {3};
+    struct image png = {0}, other;
+    enum codec_format format;
+    size_t size;
+    char *data = load("small.png", &size);
+    check_that(&check, imagefile_decode(&png, data, size, why), "small.png is read");
+    free(data);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (!codec_from_name(strchr(names[i], '.') + 1, &format)) {
+            printf("%s: this build has no library for it\n", names[i]);
+            continue;
+        }
+        data = load(names[i], &size);
+        if (check_that(&check, imagefile_decode(&other, data, size, why), "%s: %s", names[i], why))
+            check_that(&check, difference(&png, &other) <= 1, "%s is off by %g", names[i], difference(&png, &other));
+        image_free(&other);
+        for (size_t cut = 0; cut < size; cut += 1 + size / 40) {
+            check_that(&check, !imagefile_decode(&other, data, cut, why) && is_reason(why), "%s cut at %zu: %s",
+                       names[i], cut, why);
+            image_free(&other);
+        }
+        for (int n = 0; n < 60; n++) {
+            char *changed = malloc(size);
+            memcpy(changed, data, size);
+            changed[random_bits(&random) % size] = (char)random_bits(&random);
+            if (imagefile_decode(&other, changed, size, why))
+                image_free(&other);
+            free(changed);
+        }
+        free(data);
+    }
+    image_free(&png);
+}
+
 // Every truncated file is refused with a reason of one line.
 static void test_cut(void)
 {
@@ -352,6 +390,7 @@ int main(int argc, char **argv)
     if (!scratch_open(&scratch))
         return CHECK_SKIP;
     test_formats();
+    test_loaded();
     test_bmp();
     test_tga();
     test_cut();

@@ -53,6 +53,8 @@ HOMES = {
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/(screen/canvas|image/font)\.c",
     r"jpeglib\.h|jerror\.h": r"src/image/codec/jpeg\.c",
+    r"libheif/heif\.h": r"src/image/codec/heif\.c",
+    r"jxl/decode\.h": r"src/image/codec/jxl\.c",
     r"lcms2\.h": r"src/image/codec/profile\.c",
     r"gif_lib\.h": r"src/image/codec/gif\.c",
     r"webp/.*": r"src/image/codec/webp\.c",
@@ -60,7 +62,7 @@ HOMES = {
     r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/window\.c",
-    r"dlfcn\.h": r"src/(screen/window|compute/energy|inspect/inspect|compute/gl_context|path/user_rows)\.c",
+    r"dlfcn\.h": r"src/(base/library|screen/window|compute/(energy|gl_context)|inspect/inspect|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",

@@ -33,6 +33,19 @@ const struct codec_kind codec_tiff;
 const struct codec_kind codec_gif;
 #endif
 
+#ifdef HAVE_HEIF
+#define HEIF_NAMED "HEIC, AVIF, "
+#else
+#define HEIF_NAMED ""
+const struct codec_kind codec_heif;
+#endif
+#ifdef HAVE_JXL
+#define JXL_NAMED "JPEG XL, "
+#else
+#define JXL_NAMED ""
+const struct codec_kind codec_jxl;
+#endif
+
 static bool is_built(int format)
 {
     return kinds[format]->info.name != NULL;
@@ -52,8 +65,8 @@ static const struct other {
     {"TIFF", "libtiff", 0, "MM\0*", 4},
     {"TIFF", "libtiff", 0, "II+\0", 4},
     {"TIFF", "libtiff", 0, "MM\0+", 4},
-    {"JPEG XL", NULL, 0, "\xff\x0a", 2},
-    {"JPEG XL", NULL, 4, "JXL \r\n\x87\n", 8},
+    {"JPEG XL", "libjxl", 0, "\xff\x0a", 2},
+    {"JPEG XL", "libjxl", 4, "JXL \r\n\x87\n", 8},
     {"JPEG XR", NULL, 0, "II\xbc\0", 4},
     {"JPEG XR", NULL, 0, "II\xbc\1", 4},
     {"GIF", "giflib", 0, "GIF87a", 6},
@@ -70,18 +83,26 @@ static const struct other {
     {"X3F (camera raw)", NULL, 0, "FOVb", 4},
 };
 
+#define AVIF                                                                                                           \
+    {                                                                                                                  \
+        .name = "AVIF", .library = "libheif"                                                                           \
+    }
+#define HEIF                                                                                                           \
+    {                                                                                                                  \
+        .name = "HEIF", .library = "libheif"                                                                           \
+    }
 // Images in an ISO base media file, by its major brand (ISO 14496-12, 4.3).
 static const struct {
     char brand[5];
     struct other other;
 } brands[] = {
-    {"avif", {.name = "AVIF"}}, {"avis", {.name = "AVIF"}},
-    {"heic", {.name = "HEIF"}}, {"heix", {.name = "HEIF"}},
-    {"heim", {.name = "HEIF"}}, {"heis", {.name = "HEIF"}},
-    {"hevc", {.name = "HEIF"}}, {"hevx", {.name = "HEIF"}},
-    {"hevm", {.name = "HEIF"}}, {"hevs", {.name = "HEIF"}},
-    {"mif1", {.name = "HEIF"}}, {"mif2", {.name = "HEIF"}},
-    {"msf1", {.name = "HEIF"}}, {"crx ", {.name = "CR3 (camera raw)"}},
+    {"avif", AVIF}, {"avis", AVIF},
+    {"heic", HEIF}, {"heix", HEIF},
+    {"heim", HEIF}, {"heis", HEIF},
+    {"hevc", HEIF}, {"hevx", HEIF},
+    {"hevm", HEIF}, {"hevs", HEIF},
+    {"mif1", HEIF}, {"mif2", HEIF},
+    {"msf1", HEIF}, {"crx ", {.name = "CR3 (camera raw)"}},
 };
 
 static const struct {
@@ -137,8 +158,10 @@ bool codec_from_name(const char *name, enum codec_format *format)
 
 const char *codec_missing_library(const char *name)
 {
-    static const char *const libraries[][2] = {
-        {"webp", "libwebp"}, {"tif", "libtiff"}, {"tiff", "libtiff"}, {"gif", "giflib"}};
+    static const char *const libraries[][2] = {{"webp", "libwebp"},  {"tif", "libtiff"},   {"tiff", "libtiff"},
+                                               {"gif", "giflib"},    {"heic", "libheif"},  {"heif", "libheif"},
+                                               {"hif", "libheif"},   {"avif", "libheif"},  {"heics", "libheif"},
+                                               {"heifs", "libheif"}, {"avifs", "libheif"}, {"jxl", "libjxl"}};
     enum codec_format format;
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
         if (strcasecmp(name, libraries[i][0]) == 0 && !codec_from_name(name, &format))
@@ -149,11 +172,10 @@ const char *codec_missing_library(const char *name)
 
 bool codec_is_foreign_name(const char *name)
 {
-    static const char *const names[] = {"heic", "heif", "hif", "heics", "heifs", "avif", "avifs", "jxl", "jp2", "j2k",
-                                        "j2c",  "jpc",  "jpf", "jpx",   "jxr",   "wdp",  "hdp",   "hdr", "exr", "3fr",
-                                        "arw",  "cap",  "cr2", "cr3",   "crw",   "dcr",  "dcs",   "dng", "eip", "erf",
-                                        "fff",  "gpr",  "iiq", "k25",   "kdc",   "mef",  "mos",   "mrw", "nef", "nrw",
-                                        "orf",  "pef",  "raf", "rw2",   "rwl",   "sr2",  "srf",   "srw", "x3f"};
+    static const char *const names[] = {"jp2", "j2k", "j2c", "jpc", "jpf", "jpx", "jxr", "wdp", "hdp", "hdr", "exr",
+                                        "3fr", "arw", "cap", "cr2", "cr3", "crw", "dcr", "dcs", "dng", "eip", "erf",
+                                        "fff", "gpr", "iiq", "k25", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",
+                                        "pef", "raf", "rw2", "rwl", "sr2", "srf", "srw", "x3f"};
     bool found = false;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         found = found || strcasecmp(name, names[i]) == 0;
@@ -291,7 +313,7 @@ static void check_metadata(struct codec_head *head)
     }
     if (xmp->size == 0)
         xmp->data = NULL;
-    head->orientation = exif_orientation(exif->data, exif->size);
+    head->orientation = head->upright ? 1 : exif_orientation(exif->data, exif->size);
     if (!density_ok(metadata->aspect))
         metadata->aspect[0] = metadata->aspect[1] = 0;
     if (!density_ok(metadata->density) && metadata->aspect[0] == metadata->aspect[1])
@@ -373,7 +395,8 @@ bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t mos
         return false;
     if (!codec_probe(data, size, &head->format))
         return codec_refuse(error, CODEC_NOT_A_PICTURE,
-                            "it is not a JPEG, PNG, " WEBP_NAMED TIFF_NAMED GIF_NAMED "BMP, PSD or TGA file");
+                            "it is not a JPEG, PNG, " WEBP_NAMED TIFF_NAMED GIF_NAMED HEIF_NAMED JXL_NAMED
+                            "BMP, PSD or TGA file");
     if (head->format == CODEC_OTHER)
         return refuse_other(data, size, error);
     return read_head(codec, data, size, most_pixels, head, error);

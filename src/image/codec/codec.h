@@ -1,5 +1,5 @@
-// codec.h: decodes and encodes image files in memory: JPEG, PNG, WebP and TIFF; reads BMP, TGA, PSD and GIF (first
-// frame)
+// codec.h: decodes and encodes image files in memory: JPEG, PNG, WebP and TIFF; reads HEIC, AVIF, JPEG XL,
+// BMP, TGA, PSD and GIF (first frame)
 //
 // A struct codec keeps its memory from file to file. One thread at a time may use it. Functions that return false fill
 // in the error.
@@ -14,6 +14,8 @@
     ROW(CODEC_WEBP, codec_webp) /* refused as unsupported without libwebp */                                           \
     ROW(CODEC_TIFF, codec_tiff) /* refused as unsupported without libtiff */                                           \
     ROW(CODEC_GIF, codec_gif)   /* refused as unsupported without giflib */                                            \
+    ROW(CODEC_HEIF, codec_heif) /* HEIC and AVIF; refused as unsupported without libheif */                            \
+    ROW(CODEC_JXL, codec_jxl)   /* refused as unsupported without libjxl */                                            \
     ROW(CODEC_BMP, codec_bmp)                                                                                          \
     ROW(CODEC_PSD, codec_psd)                                                                                          \
     ROW(CODEC_TGA, codec_tga) /* no signature: last */
@@ -22,7 +24,7 @@
 enum codec_format {
     CODEC_LIST(CODEC_CONSTANT)   // the codecs
     CODEC_FORMATS,               // their number
-    CODEC_OTHER = CODEC_FORMATS, // recognised, but not supported: HDR, HEIF, ...
+    CODEC_OTHER = CODEC_FORMATS, // recognised, but not supported: HDR, JPEG 2000, ...
 };
 
 struct codec_info {
@@ -39,7 +41,7 @@ bool codec_from_name(const char *name, enum codec_format *format); // name or ex
 // Returns the library that this build lacks for files of this extension, such as "libwebp"; NULL if it lacks none.
 const char *codec_missing_library(const char *name);
 
-// Returns true for an extension of images of another format, which monocle cannot read, such as "heic".
+// Returns true for an extension of images of another format, which monocle cannot read, such as "nef".
 bool codec_is_foreign_name(const char *name);
 
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
@@ -108,6 +110,7 @@ struct codec_head {
     struct image_shape shape;
     enum pixfmt jpeg; // the best format to encode this image as JPEG from: the file's own planes, grey or yu12
     int orientation;  // EXIF orientation, 1 to 8; default: 1. The decoded image is not rotated.
+    bool upright;     // the decoder has applied the orientation; that of the EXIF data does not count
     bool alpha;       // the image may have transparent pixels
     int quality;      // 1 to 100; JPEG: the quality whose table in libjpeg is nearest; 0: does not apply
     bool inks;        // the file's pixels are CMYK

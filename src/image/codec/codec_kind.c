@@ -2,6 +2,7 @@
 #include "image/codec/codec_kind.h"
 
 #include "base/vector.h"
+#include "image/codec/profile.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -87,6 +88,29 @@ void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to)
             if (channels == 2)
                 to[2 * x + 1] = from[4 * x + 3];
         }
+    }
+}
+
+void codec_put_deep(const struct profile *profile, const uint16_t *from, int bits, enum pixfmt format, uint8_t *to,
+                    int count)
+{
+    enum { GROUP = 64 };
+    const uint32_t most = (1u << bits) - 1;
+    const size_t channels = format == PIXFMT_GREY ? 1 : 4;
+    for (int x = 0, part; x < count; x += part) {
+        uint16_t deep[GROUP][4];
+        uint8_t made[GROUP][4];
+        part = count - x < GROUP ? count - x : GROUP;
+        for (size_t i = 0; i < 4 * (size_t)part; i++) {
+            const uint32_t value = from[channels == 4 ? i : i / 4];
+            deep[i / 4][i % 4] = (uint16_t)((value < most ? value : most) * UINT16_MAX / most);
+            made[i / 4][i % 4] = (uint8_t)((deep[i / 4][i % 4] + 128u) / 257);
+        }
+        if (profile)
+            profile_convert_deep(profile, (const uint16_t(*)[4])deep, made, part);
+        for (int i = 0; i < part; i++)
+            memcpy(to + (size_t)(x + i) * channels, made[i], channels);
+        from += channels * (size_t)part;
     }
 }
 

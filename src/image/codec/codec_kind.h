@@ -69,6 +69,11 @@ void codec_lacks(struct codec_metadata *metadata, const char *what);
 // it copies 1: grey, 2: grey and alpha, 3: RGB, 4: RGBA.
 void codec_pack_row(const struct image *image, int y, int channels, uint8_t *to);
 
+// Converts a row of pixels of 9 to 16 bits per channel, grey or RGBA as `format` says, to that format of 8 bits, and to
+// sRGB if `profile` is not NULL.
+void codec_put_deep(const struct profile *profile, const uint16_t *from, int bits, enum pixfmt format, uint8_t *to,
+                    int count);
+
 // Makes room for `room` bytes in all and keeps the contents. A buffer grows at least by half. Returns false if there is
 // no memory.
 bool codec_buffer_room(struct codec_buffer *buffer, size_t room);

@@ -226,11 +226,11 @@ def refusals(c):
         file.write("a.mp4\n")
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
-    with open(at("a.HIF"), "wb") as file:
-        file.write(b"\0\0\0\x18ftypheix\0\0\0\0mif1heix")
+    with open(at("a.J2K"), "wb") as file:
+        file.write(b"\xff\x4f\xff\x51" + bytes(20))
     with open(at("a.kdc"), "wb") as file:
         file.write(b"MM\0*\0\0\0\x08\0\0\0\0\0\0")
-    rows = [(["a.HIF"], {}, 3, "monocle cannot read HEIF files"),
+    rows = [(["a.J2K"], {}, 3, "monocle cannot read JPEG 2000 files"),
             (["a.kdc"], {}, 3, "monocle cannot read camera raw files (.kdc)"),
             (["cut.mp4"], {}, 3,
              "cannot play cut.mp4: moov atom not found: the end of the file, with its index, is missing\n"),
