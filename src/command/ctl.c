@@ -75,36 +75,40 @@ struct ctl {
 
 // ---- answers ----
 
-// Prints a text as it is, with control characters escaped, and any other value as JSON.
+// Prints a text with control characters escaped: the view may not be monocle.
+static bool print_text(const char *text, char end)
+{
+    const size_t room = 4 * strlen(text) + 1;
+    char *shown = xmalloc(room);
+    log_escape(shown, room, text);
+    const bool ok = printf("%s%c", shown, end) >= 0;
+    free(shown);
+    return ok;
+}
+
+// Prints a text as it is, and any other value as JSON.
 static bool print_value(const json_t *value, bool alone)
 {
-    const size_t length = json_is_string(value) ? json_string_length(value) : 0;
     if (!json_is_string(value)) {
         const bool container = json_is_object(value) || json_is_array(value);
         return print_json(json_incref((json_t *)value), JSON_ENCODE_ANY | JSON_REAL_PRECISION(9) |
                                                             (container && alone ? JSON_INDENT(2) : JSON_COMPACT));
     }
-    char *text = xmalloc(4 * length + 1);
-    log_escape(text, 4 * length + 1, json_string_value(value));
-    const bool ok = printf("%s\n", text) >= 0;
-    free(text);
-    return ok;
+    return print_text(json_string_value(value), '\n');
 }
 
 // Prints "* chain       text    requested filter chain" for each property.
-static bool print_list(const json_t *list)
+static void print_list(const json_t *list)
 {
     size_t index;
     json_t *row;
     json_array_foreach(list, index, row)
     {
         const char *choices = json_text(row, "choices");
-        if (printf("%s %-11s %-7s %s%s%s\n", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
-                   json_text(row, "name"), json_text(row, "type"), json_text(row, "help"), text_if(choices[0], ": "),
-                   choices) < 0)
-            return false;
+        log_print_line(stdout, "%s %-11s %-7s %s%s%s", json_is_true(json_object_get(row, "writable")) ? "*" : " ",
+                       json_text(row, "name"), json_text(row, "type"), json_text(row, "help"),
+                       text_if(choices[0], ": "), choices);
     }
-    return true;
 }
 
 static bool send_request(struct ctl *ctl, json_t *command)
@@ -133,7 +137,7 @@ static json_t *read_line(struct ctl *ctl)
 static bool print_event(const json_t *event)
 {
     const char *name = json_string_value(json_object_get(event, "name"));
-    return !name || (printf("%s\t", name) > 0 && print_value(json_object_get(event, "data"), false) && process_flush());
+    return !name || (print_text(name, '\t') && print_value(json_object_get(event, "data"), false) && process_flush());
 }
 
 // Sends a command and waits for the reply; prints events before it. Returns its data, which the caller frees; NULL on

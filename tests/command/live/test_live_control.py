@@ -685,5 +685,25 @@ def command(c):
     c.check(watch.communicate()[0] == "" and watch.returncode == 0, "observe ends with the view", watch.returncode)
 
 
+def hostile(c):
+    """No control character of another program's answer reaches the terminal."""
+    bad = "a\x1b]0;b\x07\nc"
+    row = {"name": bad, "type": bad, "help": bad, "choices": bad, "writable": True}
+    for words, event in (("list",), None), (("observe", "fps"), {"event": "x", "name": bad, "data": bad}):
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(at("m"))
+            server.listen()
+            with subprocess.Popen([BINARY, "ctl", at("m"), *words], stdout=subprocess.PIPE) as process:
+                client, _ = server.accept()
+                with client:
+                    client.recv(4096)
+                    for message in [event] * (event is not None) + [{"error": "success", "data": [row]}]:
+                        client.sendall(json.dumps(message).encode() + b"\n")
+                out, _ = process.communicate(timeout=60)
+        os.remove(at("m"))
+        c.check(out.startswith((b"* a\\x1b]0;b\\x07", b"a\\x1b]0;b\\x07")), words, out)
+        c.check(not any(byte < 32 and byte not in b"\t\n" for byte in out) and out.count(b"\n") == 1, words, out)
+
+
 sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, large, still, observers, in_parts,
-                      not_built, rate_limit, order, malformed, clients, end, files, command))
+                      not_built, rate_limit, order, malformed, clients, end, files, command, hostile))
