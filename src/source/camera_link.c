@@ -84,9 +84,10 @@ static void open_link(void *context)
 {
     struct camera_link *link = context;
     struct camera_stream *stream = &link->stream;
-    link->opened = camera_stream_open(stream, link->node.path, link->why) && set_controls(link, link->why) &&
-                   camera_mode_choose(&stream->device, &link->setup, &link->wanted, link->why) &&
-                   start_patiently(link, link->why);
+    const bool ready = camera_stream_open(stream, link->node.path, link->why) && set_controls(link, link->why) &&
+                       camera_mode_choose(&stream->device, &link->setup, &link->wanted, link->why);
+    link->opened = ready && start_patiently(link, link->why);
+    link->broken = ready && !link->opened && !camera_error_is_outside(errno);
 }
 
 static void close_late(void *context)
@@ -94,34 +95,54 @@ static void close_late(void *context)
     camera_link_close(context);
 }
 
-struct camera_link *camera_link_open(const struct source_setup *setup, const char *text)
+// Opens a camera and starts its stream. Returns NULL on failure, with the message in `why`. *broken is then true if it
+// did not start, for no reason outside it.
+static struct camera_link *open_camera(const struct source_setup *setup, const struct camera_node *node, bool *broken,
+                                       char why[CAMERA_WHY])
 {
-    char why[CAMERA_WHY];
-    struct camera_node node;
-    if (!camera_find(text, &node, why)) {
-        log_error("%s", why);
-        return NULL;
-    }
     struct camera_link *link = xalloc(sizeof(*link));
     camera_stream_init(&link->stream);
     pthread_mutex_init(&link->lock, NULL);
     link->setup = *setup;
-    link->node = node;
+    link->node = *node;
     link->control_fd = -1;
-    const int64_t deadline_ns = clock_now_ns() + (setup->hurry ? START_HURRY_NS : START_NS);
-    if (!camera_try(node.path, open_link, close_late, link, deadline_ns)) {
-        log_message(setup->hurry ? LOG_WARN : LOG_ERROR, "cannot start camera %s (%s): %s%s", node.path, node.card,
-                    camera_no_answer, text_if(setup->hurry, "; monocle tries the other cameras"));
+    *broken = true;
+    if (!camera_try(node->path, open_link, close_late, link,
+                    clock_now_ns() + (node->rivals ? START_HURRY_NS : START_NS))) {
+        snprintf(why, CAMERA_WHY, "cannot start camera %s (%s): %s", node->path, node->card, camera_no_answer);
         return NULL;
     }
     if (!link->opened) {
-        log_error("%s", link->why);
+        *broken = link->broken;
+        memcpy(why, link->why, sizeof(link->why));
         camera_link_close(link);
         return NULL;
     }
     snprintf(link->health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
     link->heard_ns = clock_now_ns();
     return link;
+}
+
+struct camera_link *camera_link_open(const struct source_setup *setup, const char *text)
+{
+    char why[CAMERA_WHY];
+    struct camera_node node;
+    struct camera_skip skip = {.count = 0};
+    bool found = camera_find(text, &node, why);
+    node.rivals |= setup->rivals;
+    while (found) {
+        bool broken;
+        struct camera_link *link = open_camera(setup, &node, &broken, why);
+        if (link)
+            return link;
+        if (!broken || !node.rivals)
+            break;
+        log_warn("%s; monocle tries the other cameras", why);
+        memcpy(skip.path[skip.count++], node.path, sizeof(node.path));
+        found = camera_find_next(&skip, &node, why);
+    }
+    log_error("%s", why);
+    return NULL;
 }
 
 // Linux's uvcvideo has crashed in the kernel when it was closed while it released an unplugged camera.

@@ -15,6 +15,7 @@ struct camera_link {
     struct camera_stream stream;
     bool opened;          // camera_link_open has started the stream
     char why[CAMERA_WHY]; // otherwise the message
+    bool broken;          // otherwise: the camera did not start, for no reason outside it
     bool connected;
     int64_t heard_ns; // time of the latest valid frame, or of the latest start of the stream
 
@@ -42,7 +43,8 @@ struct camera_link {
 };
 
 // Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Waits at most
-// 10 s for the driver, or 2.5 s if setup->hurry. Returns NULL on failure (logged).
+// 10 s for the driver, or 2.5 s if other cameras may take its place: without a text, or if setup->rivals. A camera that
+// does not start is then passed over (logged). Returns NULL on failure (logged).
 struct camera_link *camera_link_open(const struct source_setup *setup, const char *text);
 void camera_link_close(struct camera_link *link); // accepts NULL; all frames must have been returned
 

@@ -167,9 +167,13 @@ static bool wait_frame(const struct camera_stream *stream, int64_t deadline_ns, 
     return false;
 }
 
-// Starts the camera and waits for a frame until the deadline, or until *enough is true. Returns true also for a camera
-// that another program uses, that needs permission, or that lacks bandwidth or memory: opening it later reports the
-// reason. Otherwise, `why` has the reason.
+bool camera_error_is_outside(int error)
+{
+    return error == EBUSY || error == EACCES || error == EPERM || error == ENOSPC || error == ENOMEM;
+}
+
+// Starts the camera and waits for a frame until the deadline, or until *enough is true. Returns true also after an
+// error that is outside the camera: opening it later reports the reason. Otherwise, `why` has the reason.
 static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bool *enough, char why[CAMERA_WHY])
 {
     const struct source_setup small = {.width = 640, .height = 480}; // many cameras may be on trial
@@ -182,7 +186,7 @@ static bool gives_picture(const char *path, int64_t deadline_ns, const atomic_bo
     if (gives)
         gives = wait_frame(&stream, deadline_ns, enough, why);
     else
-        gives = errno == EBUSY || errno == EACCES || errno == EPERM || errno == ENOSPC || errno == ENOMEM;
+        gives = camera_error_is_outside(errno);
     camera_stream_finish(&stream);
     return gives;
 }
@@ -197,11 +201,6 @@ static atomic_bool *busy_at(const char *path)
     char end;
     const bool any = sscanf(path, "/dev/video%d%c", &number, &end) == 1 && number >= 0 && number < CAMERA_NODES;
     return &busy[any ? number : CAMERA_NODES];
-}
-
-bool camera_is_stuck(const char *path)
-{
-    return *busy_at(path);
 }
 
 // libcamera's layer for V4L2 opens files without a lock: with a layer, there is one thread.
@@ -343,7 +342,7 @@ static void start_job(struct scan_job *job)
 // Returns true if another thread works on the node, and does not end.
 static bool is_stuck(const struct scan_job *job)
 {
-    return job->started_ns == 0 && !job->done && camera_is_stuck(job->node.path) &&
+    return job->started_ns == 0 && !job->done && *busy_at(job->node.path) &&
            clock_now_ns() >= job->scan->began_ns + LATE_MS * NS_PER_MS;
 }
 
@@ -500,15 +499,24 @@ static int rank_of(const struct camera_node *node)
     return 8 * (node->isp != NULL) + 4 * !node->readable + 2 * !node->color + node->converted;
 }
 
+static bool is_skipped(const struct camera_skip *skip, const struct camera_node *node)
+{
+    for (int i = 0; i < skip->count; i++)
+        if (strcmp(skip->path[i], node->path) == 0)
+            return true;
+    return false;
+}
+
 // Adds the nodes to the scan, by rank, until the first one that needs no trial: a USB camera gives pictures, and its
 // start takes a second.
-static void choose_candidates(struct scan *scan, const struct camera_node *nodes, int count)
+static void choose_candidates(struct scan *scan, const struct camera_skip *skip, const struct camera_node *nodes,
+                              int count)
 {
     enum { RANKS = 16 };
     for (int rank = 0; rank < RANKS; rank++)
         for (int i = 0; i < count; i++) {
             const struct camera_node *at = &nodes[i];
-            if (at->why || rank_of(at) != rank)
+            if (at->why || rank_of(at) != rank || is_skipped(skip, at))
                 continue;
             struct scan_job *job = &scan->job[scan->count++];
             job->scan = scan;
@@ -574,16 +582,17 @@ static bool find_closed(const struct camera_node *nodes, int count, struct camer
 }
 
 // Returns true if another node may give a picture.
-static bool has_rivals(const struct scan_job *found, const struct camera_node *nodes, int count)
+static bool has_rivals(const struct scan_job *found, const struct camera_skip *skip, const struct camera_node *nodes,
+                       int count)
 {
     for (int i = 0; i < count; i++)
-        if (!nodes[i].why && nodes[i].readable && !nodes[i].isp && strcmp(nodes[i].path, found->node.path) != 0)
+        if (!nodes[i].why && nodes[i].readable && !nodes[i].isp && !is_skipped(skip, &nodes[i]) &&
+            strcmp(nodes[i].path, found->node.path) != 0)
             return true;
     return false;
 }
 
-// Finds the first camera that gives a picture.
-static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
+bool camera_find_next(const struct camera_skip *skip, struct camera_node *node, char why[CAMERA_WHY])
 {
     struct scan *scan = open_scan(true, clock_now_ns() + TRIAL_MS * NS_PER_MS);
     int count;
@@ -591,12 +600,12 @@ static bool find_first(struct camera_node *node, char why[CAMERA_WHY])
     const struct scan_job *found = NULL;
     snprintf(why, CAMERA_WHY, "cannot look for cameras: out of memory");
     if (scan) {
-        choose_candidates(scan, nodes, count);
+        choose_candidates(scan, skip, nodes, count);
         found = try_all(scan);
     }
     if (found) {
         *node = found->node;
-        node->rivals = found->started_ns == 0 && has_rivals(found, nodes, count);
+        node->rivals = found->started_ns == 0 && has_rivals(found, skip, nodes, count);
     } else if (!find_closed(nodes, count, node, why) && scan) {
         explain_none(scan, why);
         node->why = scan->count > 0 ? "no camera gives a picture" : NULL;
@@ -631,7 +640,7 @@ bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY
 {
     *node = (struct camera_node){0};
     if (!text || text[0] == '\0')
-        return find_first(node, why);
+        return camera_find_next(&(struct camera_skip){.count = 0}, node, why);
     if (text[0] == '/' || text[0] == '.' || text[strspn(text, "0123456789")] == '\0')
         return find_path(text, node, why);
     return find_named(text, node, why);

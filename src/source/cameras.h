@@ -49,8 +49,7 @@ struct camera_node *camera_nodes(int *count);
 // false if it has not ended: late(context) follows it there. `path` is the node that it works on.
 bool camera_try(const char *path, void (*work)(void *context), void (*late)(void *context), void *context,
                 int64_t deadline_ns);
-bool camera_is_stuck(const char *path); // a thread works on the node
-extern const char camera_no_answer[];   // the reason, with advice
+extern const char camera_no_answer[]; // the reason, with advice
 // Lists the modes of a node.
 void camera_offers(const char *path, struct camera_offers *offers);
 
@@ -61,6 +60,16 @@ void camera_offers(const char *path, struct camera_offers *offers);
 // path or number, *node is then the first node that cannot be opened (it may be the camera); its path is "" if there is
 // no such node. node->why is then set if there are nodes, but none gives a picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
+// Cameras that did not start.
+struct camera_skip {
+    char path[CAMERA_NODES][CAMERA_NODE];
+    int count;
+};
+// As camera_find without a text, among the other cameras.
+bool camera_find_next(const struct camera_skip *skip, struct camera_node *node, char why[CAMERA_WHY]);
+// Returns true if a camera that fails to start with this error works: another program uses it, or permission, bandwidth
+// or memory is missing.
+bool camera_error_is_outside(int error);
 // The buses of other cameras of the same model and driver.
 struct camera_twins {
     char bus[CAMERA_NODES][32];

@@ -219,12 +219,10 @@ struct source *source_open(const struct source_setup *setup)
     }
     struct camera_node node;
     char why[CAMERA_WHY];
-    struct source_setup first = *setup;
-    while (camera_find(NULL, &node, why) || node.path[0] != '\0') {
-        first.hurry = node.rivals;
-        struct source *source = open_kind(&source_camera, &first, node.path);
-        if (source || !first.hurry || !camera_is_stuck(node.path))
-            return source;
+    if (camera_find(NULL, &node, why) || node.path[0] != '\0') {
+        struct source_setup first = *setup;
+        first.rivals = node.rivals;
+        return open_kind(&source_camera, &first, node.path);
     }
     log_warn("%s; showing the %s", why, setup->show ? "photograph" : "test pattern");
     struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);

@@ -39,7 +39,7 @@ struct source_setup {
     // files and the pattern deliver frames at their rate (default: 30) and are live; otherwise source_next returns the
     // next frame at once
     bool paced;
-    bool hurry;                  // other cameras wait: gives up a camera whose driver does not answer in 2.5 s
+    bool rivals;                 // another camera may take the place of one that does not start
     bool brief;                  // this thread ends before the source is closed
     const atomic_bool *given_up; // true: nobody waits for source_open any more, which then fails. NULL: somebody does
 };

@@ -313,6 +313,52 @@ static void test_stuck(void)
     }
 }
 
+// Webcams whose stream does not start are passed over, if the user named none. The messages name each of them. An error
+// that is outside the camera, and that the user can remove, ends the run.
+static void test_broken(void)
+{
+    static struct driver_node broken[2];
+    static const struct {
+        const char *text; // NULL: the first camera
+        int error, broken, number;
+        const char *says, *found; // found NULL: none
+    } rows[] = {
+        {NULL, EIO, 1, 2, "warning: cannot start camera /dev/video0 (broken): ", "played (/dev/video2)"},
+        {NULL, EPROTO, 2, 2, "warning: cannot start camera /dev/video1 (broken): Protocol", "played (/dev/video2)"},
+        {NULL, ENODEV, 1, 2, "(broken): the camera was unplugged; plug it in again; monocle", "played (/dev/video2)"},
+        {"camera", ETIMEDOUT, 1, 2, "; monocle tries the other cameras", "played (/dev/video2)"},
+        {NULL, EIO, 2, -1, "error: cannot start camera /dev/video1 (broken): ", NULL},
+        {NULL, EIO, 1, -1, "error: cannot start camera /dev/video0 (broken): ", NULL},
+        {NULL, EBUSY, 1, 2, "error: cannot start camera /dev/video0 (broken): another program", NULL},
+        {NULL, ENOSPC, 1, 2, "error: cannot start camera /dev/video0 (broken): ", NULL},
+        {"camera:0", EIO, 1, 2, "error: cannot start camera /dev/video0 (broken): ", NULL},
+        {"camera:broken", EIO, 2, 2, "error: cannot start camera /dev/video0 (broken): ", NULL},
+    };
+    for (int i = 0; i < LENGTH(rows); i++) {
+        for (int n = 0; n < LENGTH(broken); n++)
+            broken[n] = (struct driver_node){.number = n,
+                                             .driver = "uvcvideo",
+                                             .card = "broken",
+                                             .bus = "usb-1",
+                                             .fourcc = {V4L2_PIX_FMT_YUYV},
+                                             .start_error = rows[i].error};
+        start_list(broken, rows[i].broken, rows[i].number, "uvcvideo", V4L2_PIX_FMT_YUYV);
+        capture_stderr(&scratch.said);
+        struct source *source = source_open(&(struct source_setup){.text = rows[i].text});
+        const int lines = captured_lines(&scratch.said);
+        const bool all = rows[i].found || !rows[i].text; // else the first one ends the run
+        check_that(&check, lines == (all && rows[i].broken == 2 ? 2 : 1) && strstr(scratch.said.text, rows[i].says),
+                   "row %d: %s", i, scratch.said.text);
+        const char *name = source ? source_info(source)->name : "none";
+        check_that(&check, !source == !rows[i].found && (!source || strcmp(name, rows[i].found) == 0), "row %d: %s", i,
+                   name);
+        if (source)
+            camera_passes(&check, source, "a camera that was passed over");
+        source_close(source);
+        end_list();
+    }
+}
+
 // A format that neither monocle nor libv4l2 reads: the message names the program that does.
 static void test_unread(void)
 {
@@ -617,6 +663,7 @@ int main(void)
     test_no_sizes();
     test_lists();
     test_stuck();
+    test_broken();
     test_unread();
     test_not_set_up();
     test_new();
