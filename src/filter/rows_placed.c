@@ -147,12 +147,43 @@ static void mix(const uint8_t *from, const uint8_t *kept, const uint8_t *shares,
 MASK_ROW(within, within_share(x, y, args))
 MASK_ROW(inside, inside_share(x, y, args))
 
+// `by` is a constant.
+INLINE void key_part(const int32_t *restrict args, const uint32_t *restrict kept, uint32_t *restrict shares,
+                     uint32_t *restrict clean, int count, int by)
+{
+    for (int i = 0; i < count; i++) {
+        const pixel p = pixel_of(kept[i]);
+        const int hue = key_hue(p, args);
+        shares[i] = (uint32_t)key_share(p, hue, by, args) * 0x01010101u;
+        clean[i] = word_of(key_clean(p, hue, args));
+    }
+}
+
+static void key(const struct filter_arguments *made, const uint8_t *from, const uint8_t *kept, uint8_t *to, int width,
+                int y)
+{
+    const int32_t *args = filter_numbers(made);
+    uint32_t shares[MASK_PART], clean[MASK_PART];
+    for (int first = 0; first < width; first += MASK_PART, from += 4 * MASK_PART, to += 4 * MASK_PART) {
+        const int count = width - first < MASK_PART ? width - first : MASK_PART;
+        const uint32_t *words = (const uint32_t *)kept + first;
+        if (args[2] == 0)
+            key_part(args, words, shares, clean, count, 0);
+        else if (args[2] == 1)
+            key_part(args, words, shares, clean, count, 1);
+        else
+            key_part(args, words, shares, clean, count, 2);
+        mix(from, (const uint8_t *)clean, (const uint8_t *)shares, to, 4 * count);
+    }
+}
+
 const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "overlay", .placed = overlay},
     {.name = "vectors", .filter = "text", .placed = overlay},
     {.name = "vectors", .filter = "blend", .placed = blend},
     {.name = "vectors", .filter = "within", .second = within},
     {.name = "vectors", .filter = "inside", .second = inside},
+    {.name = "vectors", .filter = "key", .second = key},
     {.name = "vectors", .filter = "pad", .placed = pad},
     {.name = "vectors", .filter = "clahe", .fits = clahe_fits, .placed = clahe},
     {0},

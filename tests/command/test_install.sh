@@ -23,7 +23,7 @@ for file in /bin/monocle /man/man1/monocle.1 /bash-completion/completions/monocl
     /metainfo/local.monocle.monocle.metainfo.xml /systemd/user/monocle-camera.service \
     /licenses/monocle/LICENSE /licenses/monocle/DejaVuSansMono-LICENSE.txt \
     /doc/monocle/README.md /doc/monocle/docs/bench.schema.json /doc/monocle/docs/guide.md \
-    /doc/monocle/assets/filters/key.cl \
+    /doc/monocle/assets/filters/outline.cl \
     /monocle/tune/matmul.json /monocle/tune/matmul.cl; do
     check "$file is installed" test -s "$(finds "$file")"
 done

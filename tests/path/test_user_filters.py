@@ -377,9 +377,9 @@ def moments(c):
             c.check(code == 0 and films[path] == films["cpu"], chain, path, code, err)
         pictures = y4m_pictures(films["cpu"])
         c.check(len(pictures) == 3 and len(set(pictures)) == 3, chain, "frames differ")
-    write("keep.cl", HEAD + "point\n//!PREVIOUS\nINLINE pixel filter_keep(pixel p, pixel previous, int x, int y, "
+    write("hold.cl", HEAD + "point\n//!PREVIOUS\nINLINE pixel filter_hold(pixel p, pixel previous, int x, int y, "
           "arguments args)\n{\n    return previous;\n}\n")
-    code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", "keep", "--filters", at("filters"),
+    code, _, err = run(MONOCLE, "live", source, "--headless", "--frames", "4", "-f", "hold", "--filters", at("filters"),
                        "--record", at("film.y4m"), "--overwrite", "-p", "cpu", **settings())
     with open(at("film.y4m"), "rb") as film:
         pictures = y4m_pictures(film.read())

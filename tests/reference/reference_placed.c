@@ -94,22 +94,29 @@ static void scale_file(struct picture *picture, int width, int height)
     reference_scale(picture, &values);
 }
 
-static void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+// Returns the distance of a pixel from a colour in chroma (by 1), luma (2), or red, green and blue.
+static int color_distance(const uint8_t *pixel, int color, int by)
 {
-    const struct value *v = values->value;
     int far[3], d = 0;
     for (int i = 0; i < 3; i++)
-        far[i] = to[i] - (v[0].number >> (16 - 8 * i) & 255);
+        far[i] = pixel[i] - (color >> (16 - 8 * i) & 255);
     int64_t u = reference_shift(-43 * far[0] - 85 * far[1] + 128 * far[2] + 128, 8);
     int64_t w = reference_shift(128 * far[0] - 107 * far[1] - 21 * far[2] + 128, 8);
     int64_t l = reference_shift(77 * far[0] + 150 * far[1] + 29 * far[2] + 128, 8);
     int64_t squares = (far[0] * far[0] + far[1] * far[1] + far[2] * far[2] + 1) / 3;
-    if (v[3].number == 1)
+    if (by == 1)
         squares = (u * u + w * w + 1) / 2;
-    else if (v[3].number == 2)
+    else if (by == 2)
         squares = l * l;
     while (squares > d * d + d) // d + 1 is nearer to the root
         d++;
+    return d;
+}
+
+static void pixel_colorkey(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct value *v = values->value;
+    int d = color_distance(to, v[0].number, v[3].number);
     double more = d / 255.0 - (double)v[1].real, blend = v[2].real;
     int64_t q = blend > 0 ? reference_round(255 * fmin(1, fmax(0, more / blend))) : more > 0 ? 255 : 0;
     to[3] = (uint8_t)((to[3] * q + 127) / 255);
@@ -338,6 +345,70 @@ static void pixel_inside(const struct picture *from, int x, int y, const struct 
     mix(to, kept_pixel(values, x, y), values->value[5].number == 1 ? 255 - m : m);
 }
 
+// The channels of a colour, and their axes.
+static int channel_of(int color, int i)
+{
+    return color >> (16 - 8 * i) & 255;
+}
+
+static double axis_x(int i)
+{
+    return i == 0 ? 1 : -0.5;
+}
+
+static double axis_y(int i)
+{
+    return i == 0 ? 0 : i == 1 ? sqrt(3) / 2 : -sqrt(3) / 2;
+}
+
+static void hue_of(int color, double *x, double *y)
+{
+    *x = *y = 0;
+    for (int i = 0; i < 3; i++) {
+        *x += channel_of(color, i) * axis_x(i);
+        *y += channel_of(color, i) * axis_y(i);
+    }
+}
+
+static bool check_key(const struct picture *from, struct values *values)
+{
+    int color = values->value[0].number, first = channel_of(color, 0);
+    return values->value[3].number > 0 || channel_of(color, 1) != first || channel_of(color, 2) != first;
+}
+
+static void pixel_key(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    const struct value *v = values->value;
+    uint8_t old[4];
+    memcpy(old, kept_pixel(values, x, y), 4);
+    double hue_x, hue_y, least = fmax(v[2].real, 1 / 255.0);
+    hue_of(v[0].number, &hue_x, &hue_y);
+    double h = sqrt(hue_x * hue_x + hue_y * hue_y);
+    int64_t along = 0, across = 0, excess = 0;
+    int most = 0, lowest = 255;
+    for (int i = 0; i < 3; i++) {
+        if (h > 1e-6)
+            along += old[i] * reference_round(256 * (hue_x * axis_x(i) + hue_y * axis_y(i)) / h);
+        if (h > 1e-6)
+            across += old[i] * reference_round(256 * (hue_x * axis_y(i) - hue_y * axis_x(i)) / (sqrt(3) * h));
+        most = old[i] > most ? old[i] : most;
+        lowest = channel_of(v[0].number, i) < lowest ? channel_of(v[0].number, i) : lowest;
+    }
+    if (h > 1e-6)
+        excess = reference_shift(along - llabs(across) + 128, 8);
+    int64_t factor = reference_round(255 * 65536.0 / (most / 4 * 4 + 34));
+    int64_t d = v[3].number == 0 ? reference_sat8(102 - reference_shift(excess * factor, 16))
+                                 : color_distance(old, v[0].number, v[3].number);
+    int64_t n = reference_round(4080 * least), left = reference_round(4080 * ((double)v[1].real + least)) - 16 * d;
+    left = left < 0 ? 0 : left > n ? n : left;
+    int64_t m = reference_shift(left * reference_round(255 * 65536.0 / (double)n) + 32768, 16);
+    for (int i = 0; i < 3 && v[5].number == 0 && excess > 0; i++) {
+        int64_t part = reference_round(256 * (double)v[4].real * (channel_of(v[0].number, i) - lowest) / h);
+        old[i] = reference_sat8(old[i] - reference_shift(excess * part + 128, 8));
+    }
+    mix(to, old, v[5].number == 1 ? 255 - m : m);
+}
+
 static int mixed_colour(const char *mode, int c, int s)
 {
     if (!strcmp(mode, "add"))
@@ -508,6 +579,16 @@ const struct rule placed_rules[] = {
       {"shape", WORD, 0, 0, "box", {"box", "ellipse"}, {0}},
       {"where", WORD, 0, 0, "in", {"in", "out"}, {0}},
       {"feather", REAL, 0, 100, "0", {0}, {0}},
+      {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
+    {"key",
+     pixel_key,
+     check_key,
+     {{"color", COLOR, 0, 0, "green", {0}, {0}},
+      {"similarity", REAL, 0, 1, "0.25", {0}, {0}},
+      {"blend", REAL, 0, 1, "0.1", {0}, {0}},
+      {"by", WORD, 0, 0, "hue", {"hue", "chroma", "luma"}, {0}},
+      {"spill", REAL, 0, 1, "1", {0}, {0}},
+      {"where", WORD, 0, 0, "in", {"in", "out"}, {0}},
       {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
     {"fill", pixel_fill, NULL, {{"color", COLOR, 0, 0, "black", {0}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},

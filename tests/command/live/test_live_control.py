@@ -112,20 +112,20 @@ def drive(c, *args):
             ("blur=15", "up", "blur=15", "blur: radius 15, the maximum"),
             ("gamma=2.3", "up", "gamma=2.4", "gamma: value 2.4"),
             ("gray", "down", "gray", "gray: mode luma, the first"),
-            ("key", "up", "key", "key: no picture; name one in the chain, as in -f key=picture=FILE")):
+            ("mask", "up", "mask", "mask: no file; name one in the chain, as in -f mask=file=FILE")):
         m.ask("set_property", "chain", chain), m.ask("key", key)
         c.check((m.get("chain"), m.get("message")) == (changed, message), chain, m.get("chain"), m.get("message"))
         m.ask("key", "undo")
     for words in ("set_property", "chain", "scale"), ("key", "next"), ("key", "next"), ("key", "next"), ("key", "down"):
         m.ask(*words)
     c.check(m.get("chain") == "scale=most=144", m.get("chain"))
-    m.set("chain", "key,gray")
+    m.set("chain", "overlay,gray")
     params = {param["name"]: (param.get("value"), param.get("max")) for param in m.get("params")}
-    c.check(params["param/0/picture"] == ("none", None) and params["param/0/tolerance"][1] == 200, params)
+    c.check(params["param/0/file"] == ("none", None) and params["param/0/scale"][1] == 1000, params)
     m.set("look", "none")
     c.check(m.get("chain") == "none", m.get("chain"))
-    error = m.error("set_property", "chain", "key=a,b.jpg")
-    c.check("cannot read the file 'a' of picture: No such file or directory; a name with , : ; | ! or = needs" in error,
+    error = m.error("set_property", "chain", "overlay=a,b.jpg")
+    c.check("cannot read the file 'a' of file: No such file or directory; a name with , : ; | ! or = needs" in error,
             error)
     for _ in range(33):
         m.ask("key", "undo")
