@@ -283,6 +283,11 @@ static int find_verb(const struct command_operands *operands)
     const char *names[VERBS + 1] = {NULL};
     for (int i = 0; i < VERBS; i++)
         names[i] = verbs[i].word;
+    if (operands->count > 0 && options_nearest(operands->word[0], names) && access(operands->word[0], F_OK) != 0) {
+        log_error("the socket comes before '%s': monocle ctl SOCKET %s; start the view with --socket SOCKET",
+                  operands->word[0], operands->word[0]);
+        return -1;
+    }
     if (operands->count < 2) {
         log_error("the %s is missing; usage: monocle ctl %s", operands->count == 0 ? "socket" : "command",
                   ctl_list.usage);

@@ -62,8 +62,6 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
         outputs_toggle_recording(outputs, NULL, false, false);
     if (ends)
         return true;
-    if (now)
-        return property_fail(why, "monocle records to %.200s; set recording none ends this", now);
     if (run->stream->playback.still)
         return property_fail(why, "a still image cannot be recorded; save a screenshot instead");
     property_fail(why, "cannot start a recording"); // an error that is logged replaces this
@@ -136,7 +134,8 @@ const struct property stream_properties[] = {
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
     {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
     {"recording", .type = PROPERTY_TEXT, .set = set_recording, .complete = "file",
-     .help = "file of the recording, or null; set: a new file, or none, which ends it"},
+     .help = "file of the recording, or null; set: a new file, which follows without a gap, or none"},
+    {"virtual_camera", .type = PROPERTY_OBJECT, .help = "device, size and counts of the virtual camera, or null"},
     {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
     {"status", .type = PROPERTY_OBJECT, .get = get_status,
      .help = "all fields of the JSON event progress, and those of the source"},

@@ -161,25 +161,6 @@ static void note_start(struct outputs *o)
                  text_if(!plain, ", lossless; --record NAME.mp4 makes small files"));
 }
 
-bool outputs_record_new(struct outputs *o, const char *path, int quality)
-{
-    struct stat status;
-    struct claim claim = {.missing = true};
-    snprintf(claim.path, sizeof(claim.path), "%s", path);
-    if (strcmp(path, "-") == 0)
-        log_error("cannot begin to record to standard output during the run; name a new file");
-    else if (outputs_ending(o))
-        log_error("monocle is still finishing %s; try again later", ending_name(o));
-    else if (lstat(path, &status) == 0)
-        log_error("%s exists; name another file", path);
-    else if (output_check_recording(path) && outputs_start_recording(o, &claim, quality)) {
-        o->file.asked = true;
-        note_start(o);
-        return true;
-    }
-    return false;
-}
-
 // Returns the frame's time in the recording. After a change of the source, the times continue.
 static int64_t time_of(struct outputs *o, const struct frame *frame)
 {
@@ -422,6 +403,31 @@ static void end_asked(struct outputs *o)
     else
         start_ending(o);
     note_set(o->note, false, 0, "finishing %s", ending_name(o));
+}
+
+bool outputs_record_new(struct outputs *o, const char *path, int quality)
+{
+    struct stat status;
+    struct claim claim = {.missing = true};
+    snprintf(claim.path, sizeof(claim.path), "%s", path);
+    if (strcmp(path, "-") == 0)
+        log_error("cannot begin to record to standard output during the run; name a new file");
+    else if (outputs_ending(o))
+        log_error("monocle is still finishing %s; try again later", ending_name(o));
+    else if (lstat(path, &status) == 0)
+        log_error("%s exists; name another file", path);
+    else if (o->file.recording && o->file.starting)
+        log_error("monocle is still starting %s; try again later", o->file.name);
+    else if (output_check_recording(path)) {
+        if (o->file.recording)
+            start_ending(o);
+        if (!outputs_start_recording(o, &claim, quality))
+            return false;
+        o->file.asked = true;
+        note_start(o);
+        return true;
+    }
+    return false;
 }
 
 void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animation, bool still)

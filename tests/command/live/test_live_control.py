@@ -25,7 +25,7 @@ PATTERN = "pattern:160x120@30"
 OPENCL = has_opencl(BINARY)
 View = functools.partial(ControlledView, BINARY)
 # Fields of the JSON state that are no setting or figure of their own:
-NO_ROWS = set("kind width height pixel_format matrix range rate in why passes tuning virtual_camera control "
+NO_ROWS = set("kind width height pixel_format matrix range rate in why passes tuning control "
               "message_is_error".split())
 
 

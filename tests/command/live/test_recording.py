@@ -205,8 +205,8 @@ def next_names(c):
         client.ask("key", "record")
 
     client.ask("wait_frame", 5)
-    error = client.error("set_property", "recording", "x.mkv")
-    c.check("records to talk.y4m; set recording none" in error, error)
+    error = client.error("set_property", "recording", "talk.y4m")
+    c.check("talk.y4m exists" in error and client.get("recording") == "talk.y4m", error)
     press()
     client.ask("wait_frame")  # the recording has ended
     recorded("talk-3.y4m", press, press)
@@ -220,7 +220,7 @@ def next_names(c):
     client.ask("set_property", "recording", "y.y4m")
     c.check(client.get("message") == "recording y.y4m", client.get("message"))
     code, _, err = view.quit()
-    c.check(code == 0 and err.count("\n") == 5, code, err)
+    c.check(code == 0 and err.count("\n") == 6, code, err)
     c.check(open(at("talk-2.y4m"), encoding="utf-8").read() == "older", "talk-2.y4m")
 
 
@@ -310,6 +310,9 @@ def new_size(c):
     client.set("chain", "crop=16:48")
     client.ask("wait_frame", client.get("frames") + 3)
     client.ask("screenshot", at("bars.png"))
+    before = client.get("frames")
+    client.set("recording", "next.y4m")
+    client.ask("wait_frame", client.get("frames") + 3)
     client.set("recording", "none")
     c.check(wait_until(lambda: client.get("size") == "16x48"), "without a recording", client.get("size"))
     client.set("output_size", "32x32"), client.set("output_fit", "fill")
@@ -319,13 +322,15 @@ def new_size(c):
     code, _, err = view.wait_end()
     c.check(code == 143 and err.count("the outputs stay 64x48") == 1, code, err)
     stream = probe("film.mkv")[1]
-    c.check((stream["width"], stream["height"]) == (64, 48) and int(stream["nb_read_frames"]) >= 6, stream)
+    c.check((stream["width"], stream["height"]) == (64, 48) and int(stream["nb_read_frames"]) >= before - 1, stream)
+    with open(at("next.y4m"), "rb") as file:
+        c.check(len(y4m_pictures(file.read())) >= 3, "the next recording")
     bars, filled = picture(at("bars.png")), picture(at("filled.png"))
     black = [bars[3 * (64 * y + x):3 * (64 * y + x) + 3] == bytes(3) for y in range(48)
              for x in (*range(24), *range(40, 64))]
     c.check(len(bars) == 3 * 64 * 48 and all(black) and any(bars), "the bars", len(bars), black.count(False))
     c.check(len(filled) == 3 * 32 * 32 and any(filled[:6]) and any(filled[-6:]), "filled", len(filled))
-    c.check(sorted(os.listdir(at())) == ["bars.png", "filled.png", "film.mkv"], os.listdir(at()))
+    c.check(sorted(os.listdir(at())) == ["bars.png", "filled.png", "film.mkv", "next.y4m"], os.listdir(at()))
 
 
 def late_ffmpeg(c):
