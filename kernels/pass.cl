@@ -62,7 +62,7 @@ INLINE pixel warped(struct source source, arguments args, int x, int y)
 
 #endif
 
-// The second picture of the last filter, without padding, which its output or input replaces.
+// The second picture; its rows are as far apart as those of the output.
 #ifdef PASS_LAST
 #define SECOND , __global uint *second
 #define SECOND_GIVEN , second
@@ -98,20 +98,20 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
     p.b = filtered(v, 2);
 #endif
 #endif
-#ifdef PASS_LAST
     p = PASS_AFTER(p, args, x, y);
-    pixel kept = p;
-    p = PASS_LAST(p, unpack(second[y * layout.s0 + x]), args, x, y);
-#ifndef PASS_KEEPS_INPUT
-    kept = p;
+#ifdef PASS_LAST
+    const int at = y * layout.s7 + x;
+#ifdef PASS_REMEMBERS_INPUT
+    const uint remembered = pack(p);
 #endif
-#ifndef PASS_KEEPS_NOTHING
-    second[y * layout.s0 + x] = pack(kept);
+    p = PASS_LAST(p, unpack(second[at]), args, x, y);
+#if defined(PASS_REMEMBERS_INPUT)
+    second[at] = remembered;
+#elif defined(PASS_REMEMBERS_OUTPUT)
+    second[at] = pack(p);
+#endif
 #endif
     store(to, layout, x, y, p);
-#else
-    store(to, layout, x, y, PASS_AFTER(p, args, x, y));
-#endif
 }
 
 __kernel void pass(__global const uchar *restrict bytes, layout layout, __global const int *restrict args,

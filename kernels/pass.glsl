@@ -17,11 +17,12 @@ uniform highp int coefficients[6];
 uniform highp usampler2D plane0, plane1, plane2;
 uniform highp ivec2 size; // of the input
 
-// The second picture of the last filter, and the place of the next one.
 #if defined(PASS_LAST) && !defined(PASS_SUMS_ACROSS)
 #define PASS_SECOND
 uniform highp usampler2D second;
-layout(location = 1) out highp uvec4 kept;
+#if defined(PASS_REMEMBERS_INPUT) || defined(PASS_REMEMBERS_OUTPUT)
+layout(location = 1) out highp uvec4 remembered; // the next second picture
+#endif
 #endif
 
 #ifdef PASS_SHOWN
@@ -148,12 +149,13 @@ void main()
 #endif
     pixel p = computed(x, y);
 #ifdef PASS_SECOND
-    pixel stored = p;
-    p = PASS_LAST(p, unpacked(ivec4(texelFetch(second, ivec2(x, y), 0))), 0, x, y);
-#ifndef PASS_KEEPS_INPUT
-    stored = p;
+#ifdef PASS_REMEMBERS_INPUT
+    remembered = uvec4(p.r, p.g, p.b, p.a);
 #endif
-    kept = uvec4(stored.r, stored.g, stored.b, stored.a);
+    p = PASS_LAST(p, unpacked(ivec4(texelFetch(second, ivec2(x, y), 0))), 0, x, y);
+#ifdef PASS_REMEMBERS_OUTPUT
+    remembered = uvec4(p.r, p.g, p.b, p.a);
+#endif
 #endif
 #ifdef PASS_SHOWN
     result = vec4(p.r, p.g, p.b, p.a) / 255.0;

@@ -28,10 +28,9 @@
 //   PASS_WARP(args, x, y)     the place in the input of an output pixel
 //   PASS_WHOLE                defined if all these places are whole numbers of pixels
 //   PASS_TAPS(args)           defined if the warp weighs pixels (warp.cl): its arguments
-// For a pass whose last filter has a second picture (only in pass.cl):
-//   PASS_LAST(p, second, args, x, y)   the filter
-//   PASS_KEEPS_INPUT          defined if the second picture becomes its input; else its output
-//   PASS_KEEPS_NOTHING        defined if the second picture stays
+// For a pass with a second picture (only in pass.cl):
+//   PASS_LAST(p, second, args, x, y)   the last point filters
+//   PASS_REMEMBERS_INPUT, PASS_REMEMBERS_OUTPUT   defined if their input or output replaces the second picture
 #define RADIUS(v) PASS_RADIUS
 
 // The types are macros, because NVIDIA's compiler does not recognise an image type behind a typedef. Only kernel

@@ -198,7 +198,7 @@ bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR])
 int mask_follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                 int32_t *arguments)
 {
-    arguments[0] = !frame_time->alone;
+    arguments[0] = 1;
     return 1;
 }
 

@@ -74,7 +74,7 @@ bool filter_gets_previous(const struct filter *filter)
     return filter->second == SECOND_PREVIOUS || filter->second == SECOND_INPUT;
 }
 
-bool filter_ends_pass(const struct filter *filter)
+bool filter_has_second(const struct filter *filter)
 {
     return filter->second != SECOND_NONE && filter->second != SECOND_PICTURE;
 }

@@ -90,6 +90,13 @@ struct filter_step {
     float value[FILTER_PARAMS];
 };
 
+// Where a mask finds its kept picture.
+enum kept {
+    KEPT_PIXEL,   // it is the input of an earlier point filter of the pass
+    KEPT_CENTRE,  // it is the input of the pass's stencil
+    KEPT_PICTURE, // the pass gets it as its second picture (struct plan_picture)
+};
+
 // A separable filter runs twice: along rows, then along columns. The plan makes both parts.
 enum filter_part { FILTER_WHOLE, FILTER_ALONG_ROWS, FILTER_ALONG_COLUMNS };
 
@@ -127,6 +134,10 @@ struct filter_arguments {
     int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
     bool weighed; // FILTER_WARP: the plan that the stage is from has added premultiply and unpremultiply if needed
     int spans;    // SECOND_KEPT: the mask limits the last filters, this many; 0: those of its group (chain_kept)
+    // SECOND_KEPT, set by the plan. `back`: with KEPT_PIXEL, the kept picture is the input of the filter this many
+    // before in the pass's list.
+    enum kept kept;
+    int back;
     int count;
     int32_t value[FILTER_ARGUMENTS];
     int32_t *resource; // numbers that the plan owns (plan_fill), in place of `value`; NULL: `value` has the numbers
@@ -155,9 +166,7 @@ struct frame_time {
     const char *source; // its name, valid while the frame is submitted; NULL: unknown
     bool previous;      // it continues the frame before: no seek and no other chain came between; false: filters get
                         // their input as the previous picture
-    // The path sets these.
-    bool alone;      // the pass runs outside its chain (tuning): the picture of SECOND_KEPT does not exist
-    int64_t clock_s; // seconds since 1970
+    int64_t clock_s;    // seconds since 1970; the path sets it
 };
 // For arguments, which have 32 bits: the value begins at 0 again after 2^31 - 1.
 static inline int32_t frame_time_argument(uint64_t value)
@@ -264,7 +273,7 @@ bool filter_file_wanted(const struct filter *filter, const struct filter_values 
 bool filter_is_mask(const struct filter *filter);                                         // it has SECOND_KEPT
 bool filter_moves(const struct filter *filter);         // it moves pixels, and does not move them back
 bool filter_gets_previous(const struct filter *filter); // its second picture is of the previous frame
-bool filter_ends_pass(const struct filter *filter);     // its second picture comes from the path, not from a file
+bool filter_has_second(const struct filter *filter);    // it has a second picture that comes from no file
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
 bool filter_returns(const struct filter *filter); // filter_warping.returns

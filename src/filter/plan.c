@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct filter filter_premultiply, filter_unpremultiply, filter_kept;
+extern const struct filter filter_premultiply, filter_unpremultiply;
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
 
@@ -40,8 +40,6 @@ static void name_pass(struct pass *pass)
         add_name(pass, pass->warp->filter->name);
     for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_name(pass, pass->after[i]->filter->name);
-    if (pass->last)
-        add_name(pass, pass->last->filter->name);
     if (pass->load_mirror || pass->store_mirror)
         add_name(pass, "mirror");
     if (pass->load_flip || pass->store_flip)
@@ -61,7 +59,7 @@ static bool has_placed(const struct stage *const *stages, int count)
 
 bool pass_has_size(const struct pass *pass)
 {
-    return pass->warp || pass->last || pass_measures(pass) || has_placed(pass->before, pass->before_count) ||
+    return pass->warp || pass_measures(pass) || has_placed(pass->before, pass->before_count) ||
            has_placed(&pass->stencil, pass->stencil ? 1 : 0) || has_placed(pass->after, pass->after_count);
 }
 
@@ -85,6 +83,20 @@ static void add_geometry(struct pass *pass, const struct filter *filter)
         pass->load_mirror ^= filter->mirror;
         pass->load_flip ^= filter->flip;
     }
+}
+
+const struct stage *const *pass_points(const struct pass *pass, int *count)
+{
+    const bool behind = pass->stencil || pass->warp;
+    *count = behind ? pass->after_count : pass->before_count;
+    return behind ? pass->after : pass->before;
+}
+
+bool pass_remembers(const struct pass *pass)
+{
+    int count;
+    const struct stage *const *points = pass_points(pass, &count);
+    return count > 0 && filter_gets_previous(points[count - 1]->filter);
 }
 
 int pass_warp_count(const struct pass *pass)
@@ -196,7 +208,6 @@ static struct pass *split_taps(struct plan *plan, int number)
     struct pass *columns = &plan->pass[number], *rows = columns + 1;
     memmove(rows, columns, (size_t)(plan->count++ - number) * sizeof(*columns));
     columns->after_count = 0;
-    columns->last = NULL;
     columns->store_mirror = columns->store_flip = false;
     return columns;
 }
@@ -259,21 +270,19 @@ static void set_sizes(struct plan *plan, int width, int height)
             fit(plan, pass->after[k], pass);
         if (pass->warp)
             fit(plan, pass->warp, pass);
-        if (pass->last)
-            fit(plan, pass->last, pass);
     }
 }
 
 // Adds a stage, or both parts of a separable one.
 static void add_stage(struct plan *plan, const struct stage *stage)
 {
-    plan->keeper[plan->stages] = -1;
+    plan->kept[plan->stages] = -1;
     struct stage *rows = &plan->stage[plan->stages++];
     *rows = *stage;
     rows->arguments.resource = NULL; // that of another plan
     if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
         return;
-    plan->keeper[plan->stages] = -1;
+    plan->kept[plan->stages] = -1;
     struct stage *columns = &plan->stage[plan->stages++];
     rows->arguments.part = FILTER_ALONG_ROWS;
     *columns = *rows;
@@ -302,40 +311,41 @@ static bool is_marker(const struct stage *stage)
     return strcmp(stage->filter->name, "none") == 0 || strcmp(stage->filter->name, "keep") == 0;
 }
 
-// Adds a stage that keeps the input of the chain's stage `number`, if a mask needs it. Returns its number.
-static int add_keeper(struct plan *plan, int number)
+// Returns true if one list of point filters may have the stage in the middle.
+static bool is_plain(const struct stage *stage)
 {
-    const struct chain *chain = &plan->chain;
-    bool needed = false;
-    for (int i = number; i < chain->count; i++)
-        needed = needed || (filter_is_mask(chain->stage[i].filter) && chain_kept(chain, i) == number);
-    if (needed)
-        add_stage(plan, &(struct stage){.filter = &filter_kept});
-    return plan->stages - 1;
+    return stage->filter->kind == FILTER_POINT && !filter_gets_previous(stage->filter) &&
+           !(filter_is_mask(stage->filter) && stage->arguments.kept != KEPT_PIXEL);
 }
 
-// Makes the stages of the plan from those of the chain.
+// Finds where the mask `number` will find its kept picture: none is stored for filters of one list.
+static void find_kept(struct plan *plan, int number)
+{
+    const int first = plan->kept[number];
+    const struct stage *begin = &plan->stage[first];
+    enum kept kept = is_plain(begin) ? KEPT_PIXEL : begin->filter->kind == FILTER_STENCIL ? KEPT_CENTRE : KEPT_PICTURE;
+    for (int i = first + 1; i < number; i++)
+        kept = is_plain(&plan->stage[i]) && !plan->stage[i].filter->measured ? kept : KEPT_PICTURE;
+    plan->stage[number].arguments.kept = kept;
+    plan->stage[number].arguments.back = number - first;
+}
+
+// Makes the stages of the plan from those of the chain. A mask that limits no filter changes nothing.
 static void add_stages(struct plan *plan)
 {
-    int keeper[CHAIN_MAX];
+    int first[CHAIN_MAX]; // the plan's number of each stage of the chain
     for (int i = 0; i < plan->chain.count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
-        keeper[i] = add_keeper(plan, i);
-        if (!is_marker(stage))
-            (stage->filter->steps ? add_steps : add_stage)(plan, stage);
-        if (filter_is_mask(stage->filter))
-            plan->keeper[plan->stages - 1] = keeper[chain_kept(&plan->chain, i)];
+        const bool mask = filter_is_mask(stage->filter);
+        first[i] = plan->stages;
+        const int kept = mask ? first[chain_kept(&plan->chain, i)] : -1;
+        if (is_marker(stage) || kept == plan->stages)
+            continue;
+        (stage->filter->steps ? add_steps : add_stage)(plan, stage);
+        plan->kept[plan->stages - 1] = kept;
+        if (mask)
+            find_kept(plan, plan->stages - 1);
     }
-}
-
-const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass)
-{
-    const int keeper = pass->last ? plan->keeper[pass->last - plan->stage] : -1;
-    for (const struct pass *other = plan->pass; keeper >= 0 && other < pass; other++) {
-        if (other->last == &plan->stage[keeper])
-            return other;
-    }
-    return NULL;
 }
 
 static bool change_alpha(const struct stage *const *stages, int count)
@@ -371,7 +381,10 @@ static const struct stage *add_weight(struct plan *plan, const struct filter *fi
 static struct pass *premultiply_before(struct plan *plan, int number)
 {
     struct pass *pass = &plan->pass[number];
-    if (number == 0 || pass[-1].last) {
+    bool kept = false;
+    for (int i = 0; i < plan->stages; i++)
+        kept = kept || (plan->kept[i] >= 0 && &plan->stage[plan->kept[i]] == pass->warp);
+    if (number == 0 || kept || pass_remembers(&pass[-1])) {
         memmove(pass + 1, pass, (size_t)(plan->count++ - number) * sizeof(*pass));
         *pass = (struct pass){.from_width = pass->from_width,
                               .from_height = pass->from_height,
@@ -381,6 +394,10 @@ static struct pass *premultiply_before(struct plan *plan, int number)
     }
     struct pass *before = pass - 1;
     const struct stage *stage = add_weight(plan, &filter_premultiply);
+    for (int i = 0; i < plan->stages; i++) { // a kept picture has colours that are not multiplied
+        if (plan->kept[i] >= 0 && &plan->stage[plan->kept[i]] == pass->warp)
+            plan->kept[i] = (int)(stage - plan->stage);
+    }
     if (before->stencil || before->warp)
         before->after[before->after_count++] = stage;
     else
@@ -415,6 +432,68 @@ static void weigh_colors(struct plan *plan, bool opaque)
         plan->stage[i].arguments.weighed = true;
 }
 
+// Returns the stage whose input is the kept picture that a pass gets as a picture. -1: it gets none.
+static int kept_by(const struct plan *plan, const struct pass *pass)
+{
+    int count;
+    const struct stage *const *points = pass_points(pass, &count);
+    for (int i = 0; i < count; i++) {
+        if (filter_is_mask(points[i]->filter) && points[i]->arguments.kept != KEPT_PIXEL)
+            return plan->kept[points[i] - plan->stage];
+    }
+    return -1;
+}
+
+// Returns true if a new pass begins before a stage: a kept picture is its input, or the pass cannot have the stage.
+static bool begins_pass(const struct plan *plan, const struct pass *pass, int number)
+{
+    const struct filter *filter = plan->stage[number].filter;
+    const bool reads = filter_is_mask(filter) && plan->stage[number].arguments.kept != KEPT_PIXEL;
+    const int kept = kept_by(plan, pass); // a stencil would read the mask's picture for each neighbour
+    bool begins = pass_remembers(pass) || moves_placed(pass, filter);
+    if (kept >= 0)
+        begins = begins || filter->kind == FILTER_STENCIL || filter_gets_previous(filter) ||
+                 (reads && plan->kept[number] != kept);
+    for (int i = number; i < plan->stages; i++) {
+        const enum kept of = plan->stage[i].arguments.kept;
+        if (plan->kept[i] == number)
+            begins = begins || (of == KEPT_PICTURE && !is_empty(pass)) ||
+                     (of == KEPT_PIXEL && (pass->store_mirror || pass->store_flip));
+    }
+    return begins;
+}
+
+// Makes a separate pass of the stencil of a pass.
+static void split_stencil(struct plan *plan, int number)
+{
+    struct pass *first = &plan->pass[number], *rest = first + 1;
+    memmove(rest, first, (size_t)(plan->count++ - number) * sizeof(*first));
+    first->stencil = NULL;
+    first->after_count = 0;
+    first->store_mirror = first->store_flip = false;
+    rest->before_count = 0;
+    rest->load_mirror = rest->load_flip = false;
+    name_pass(first);
+    name_pass(rest);
+}
+
+// Lets each stencil whose input a mask of another pass needs begin its pass.
+static void split_kept(struct plan *plan)
+{
+    for (int i = plan->count - 1; i > 0; i--) {
+        const int kept = kept_by(plan, &plan->pass[i]);
+        for (int k = 0; kept >= 0 && k < i; k++) {
+            const struct pass *pass = &plan->pass[k];
+            if (pass->stencil == &plan->stage[kept] &&
+                (pass->before_count > 0 || pass->load_mirror || pass->load_flip)) {
+                split_stencil(plan, k);
+                i++;
+                break;
+            }
+        }
+    }
+}
+
 void plan_make(struct plan *plan, const struct chain *chain, int width, int height, bool opaque)
 {
     plan->chain = *chain;
@@ -424,7 +503,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < plan->stages; i++) {
         const struct stage *stage = &plan->stage[i];
-        if (pass->last || moves_placed(pass, stage->filter))
+        if (begins_pass(plan, pass, i))
             pass = next_pass(plan);
         switch (stage->filter->kind) {
         case FILTER_GEOMETRY:
@@ -433,9 +512,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         case FILTER_POINT:
             if (stage->filter->measured)
                 pass = next_pass(plan);
-            if (filter_ends_pass(stage->filter))
-                pass->last = stage;
-            else if (pass->stencil || pass->warp)
+            if (pass->stencil || pass->warp)
                 pass->after[pass->after_count++] = stage;
             else
                 pass->before[pass->before_count++] = stage;
@@ -461,17 +538,17 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
             break;
         }
     }
+    split_kept(plan);
     set_sizes(plan, width, height);
     weigh_colors(plan, opaque);
     for (int i = 0; i < plan->count; i++)
         name_pass(&plan->pass[i]);
 }
 
-void plan_split_warp(struct plan *plan, bool input_rgba)
+// Adds a pass that only converts the input.
+static void insert_convert(struct plan *plan)
 {
     struct pass *first = plan->pass;
-    if (!first->warp || input_rgba)
-        return;
     memmove(first + 1, first, (size_t)plan->count++ * sizeof(*first));
     *first = (struct pass){.from_width = first->from_width,
                            .from_height = first->from_height,
@@ -480,23 +557,127 @@ void plan_split_warp(struct plan *plan, bool input_rgba)
     name_pass(first);
 }
 
+void plan_split_warp(struct plan *plan, bool input_rgba)
+{
+    if (plan->pass->warp && !input_rgba)
+        insert_convert(plan);
+}
+
 void plan_split(struct plan *plan, bool input_rgba, int radius)
 {
     for (int i = plan->count - 1; i >= 0; i--) {
-        struct pass *first = &plan->pass[i], *rest = first + 1;
-        const bool plain = (i > 0 || input_rgba) && first->before_count == 0;
-        if (!first->stencil || first->stencil->arguments.radius < radius || plain)
-            continue;
-        memmove(rest, first, (size_t)(plan->count++ - i) * sizeof(*first));
-        first->stencil = NULL;
-        first->after_count = 0;
-        first->last = NULL;
-        first->store_mirror = first->store_flip = false;
-        rest->before_count = 0;
-        rest->load_mirror = rest->load_flip = false;
-        name_pass(first);
-        name_pass(rest);
+        const struct pass *pass = &plan->pass[i];
+        const bool plain = (i > 0 || input_rgba) && pass->before_count == 0;
+        if (pass->stencil && pass->stencil->arguments.radius >= radius && !plain)
+            split_stencil(plan, i);
     }
+}
+
+// Makes a separate pass of the point filters after the stencil or warp of a pass.
+static void split_after(struct plan *plan, int number)
+{
+    struct pass *first = &plan->pass[number], *rest = first + 1;
+    const int begin = first->warp && first->warp->filter->placed; // the warp has the first one
+    memmove(rest, first, (size_t)(plan->count++ - number) * sizeof(*first));
+    *rest = (struct pass){.before_count = first->after_count - begin,
+                          .store_mirror = first->store_mirror,
+                          .store_flip = first->store_flip,
+                          .from_width = first->width,
+                          .from_height = first->height,
+                          .width = first->width,
+                          .height = first->height};
+    memcpy(rest->before, first->after + begin, sizeof(*rest->before) * (size_t)rest->before_count);
+    first->after_count = begin;
+    first->store_mirror = first->store_flip = false;
+    name_pass(first);
+    name_pass(rest);
+}
+
+void plan_split_masks(struct plan *plan)
+{
+    for (int i = plan->count - 1; i >= 0; i--) {
+        const struct pass *pass = &plan->pass[i];
+        if (kept_by(plan, pass) >= 0 && (pass->stencil || pass->warp))
+            split_after(plan, i);
+    }
+    split_kept(plan);
+}
+
+// ---- pictures ----
+
+// Returns the pass that begins with a stage.
+static int pass_from(const struct plan *plan, int stage)
+{
+    int number = 0;
+    for (; number < plan->count - 1; number++) {
+        const struct pass *pass = &plan->pass[number];
+        if (&plan->stage[stage] == (pass->before_count > 0 ? pass->before[0]
+                                    : pass->stencil        ? pass->stencil
+                                                           : pass->warp))
+            break;
+    }
+    return number;
+}
+
+// Sets the second picture of a pass. Returns false if it is the chain's input.
+static bool set_second(struct plan *plan, struct pass *pass)
+{
+    int count;
+    const struct stage *const *points = pass_points(pass, &count);
+    const int kept = kept_by(plan, pass);
+    pass->second = (struct plan_picture){PICTURE_NONE, 0};
+    if (pass_remembers(pass))
+        pass->second.kind =
+            points[count - 1]->filter->second == SECOND_INPUT ? PICTURE_LAST_INPUT : PICTURE_LAST_OUTPUT;
+    const bool centre = kept >= 0 && &plan->stage[kept] == pass->stencil;
+    for (int i = 0; i < count; i++) {
+        enum kept *of = &plan->stage[points[i] - plan->stage].arguments.kept;
+        if (*of != KEPT_PIXEL)
+            *of = centre ? KEPT_CENTRE : KEPT_PICTURE;
+    }
+    if (kept < 0 || centre)
+        return true;
+    const int from = pass_from(plan, kept);
+    pass->second =
+        from > 0 ? (struct plan_picture){PICTURE_OUTPUT, from - 1} : (struct plan_picture){PICTURE_SOURCE, 0};
+    return from > 0;
+}
+
+void plan_pictures(struct plan *plan, bool in_place)
+{
+    bool ok = true;
+    for (int i = 0; i < plan->count; i++)
+        ok = set_second(plan, &plan->pass[i]) && ok;
+    if (!ok && !in_place) {
+        insert_convert(plan);
+        plan_pictures(plan, false);
+        return;
+    }
+    for (int i = 0; i < plan->count; i++) {
+        plan->pass[i].until = i + 1;
+        if (plan->pass[i].second.kind != PICTURE_OUTPUT)
+            continue;
+        struct pass *from = &plan->pass[plan->pass[i].second.pass];
+        from->kept = true;
+        from->until = i > from->until ? i : from->until;
+    }
+    for (int i = 0; i < plan->count; i++)
+        plan_place(plan, i, i);
+}
+
+int plan_place(struct plan *plan, int first, int number)
+{
+    bool used[PLAN_PASSES + 1] = {false};
+    int buffer = 0;
+    for (int i = 0; i < first; i++) {
+        if (plan->pass[i].until >= first && plan->pass[i].buffer >= 0)
+            used[plan->pass[i].buffer] = true;
+    }
+    while (used[buffer])
+        buffer++;
+    for (int i = first; i < number; i++)
+        plan->pass[i].buffer = -1; // it is not stored
+    return plan->pass[number].buffer = buffer;
 }
 
 static bool grey_behind(const struct stage *const *stages, int count, bool grey)
@@ -515,9 +696,9 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
         pass->equal_channels = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey); // a warp of grey is grey
-        grey = grey_behind(pass->after, pass->after_count, grey) && !pass->last;
+        grey = grey_behind(pass->after, pass->after_count, grey) && !pass_remembers(pass);
         opaque = opaque && !change_alpha(pass->after, pass->after_count);
-        if (grey && opaque && i < plan->count - 1)
+        if (grey && opaque && i < plan->count - 1 && !pass->kept && pass[1].second.kind == PICTURE_NONE)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }
 }

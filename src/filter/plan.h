@@ -11,6 +11,18 @@ enum pass_pixels {
 
 extern const size_t pass_pixel_bytes[];
 
+// A picture that filters of a pass get besides their input.
+struct plan_picture {
+    enum {
+        PICTURE_NONE,
+        PICTURE_SOURCE,      // the chain's input, in RGBA (cpu)
+        PICTURE_OUTPUT,      // the output of the pass `pass`
+        PICTURE_LAST_OUTPUT, // the output of this pass for the frame before
+        PICTURE_LAST_INPUT,  // the input of this pass's last filter for the frame before
+    } kind;
+    int pass;
+};
+
 struct pass {
     const struct stage *before[CHAIN_MAX]; // point filters before the stencil
     int before_count;
@@ -19,7 +31,10 @@ struct pass {
     bool returns;                         // the warp returns to the size of the input of an earlier pass
     const struct stage *after[CHAIN_MAX]; // point filters after the stencil or warp; empty without one
     int after_count;
-    const struct stage *last;       // a point filter with a second picture, after all others; NULL: none
+    struct plan_picture second;     // of its masks; or of its last point filter, for a picture of the frame before
+    int until;                      // the last pass that reads its output
+    bool kept;                      // its output is the second picture of a pass
+    int buffer;                     // of its output (plan_place)
     bool load_mirror, load_flip;    // the pass reads its input mirrored or flipped
     bool store_mirror, store_flip;  // and writes its output mirrored or flipped
     struct filter_map map;          // of the warp; zeroed without one
@@ -38,7 +53,7 @@ struct plan {
     // Its stages, with the steps of FILTER_SEVERAL and both parts of separable stencils. Passes point into them.
     struct stage stage[PLAN_STAGES];
     struct stage_size size[PLAN_STAGES]; // of the stages
-    int keeper[PLAN_STAGES]; // of a stage with SECOND_KEPT: the number of the stage that keeps its picture; else -1
+    int kept[PLAN_STAGES];               // of a mask: the number of the stage whose input is its kept picture; else -1
     int stages;
     struct pass pass[PLAN_PASSES];
     int count; // at least 1: an empty chain is one pass that loads and stores
@@ -49,8 +64,10 @@ bool stage_follows(const struct stage *stage);
 // Sets these arguments of all stages, and `followed` to their count.
 void plan_set_frame_time(struct plan *plan, const struct frame_time *frame_time);
 
-// Returns the earlier pass whose kept picture is the second picture of `pass`. NULL: `pass` keeps its own, or has none.
-const struct pass *plan_keeper(const struct plan *plan, const struct pass *pass);
+// Returns the point filters that a pass runs last: those after its stencil or warp, or all. Sets their count.
+const struct stage *const *pass_points(const struct pass *pass, int *count);
+// Returns true if the last filter of the pass gets a picture of the frame before.
+bool pass_remembers(const struct pass *pass);
 
 // Returns true if the arguments of a pass are for one size of its picture: it has a warp or a placed filter, or it
 // measures its input.
@@ -73,10 +90,21 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
 bool plan_fill(struct plan *plan, char error[CHAIN_ERROR]);
 void plan_free(struct plan *plan); // accepts a zeroed plan
 
+// Makes a separate pass of the point filters after a stencil or warp if a mask is among them, for a path whose masks
+// read pictures.
+void plan_split_masks(struct plan *plan);
+
+// Sets the passes' second pictures and places their outputs. Call after the functions that make passes. `in_place`: a
+// pass may get the chain's input as second picture; else a pass that converts it comes first.
+void plan_pictures(struct plan *plan, bool in_place);
+// Gives the output of pass `number` the first buffer that is free while passes `first` to `number` run. Call it for the
+// passes in order. Returns the buffer's number.
+int plan_place(struct plan *plan, int first, int number);
+
 // Makes a separate pass of the conversion before a warp. `input_rgba`: the chain's input is RGBA.
 void plan_split_warp(struct plan *plan, bool input_rgba);
 
-// Call after plan_make and plan_split. Marks stencils whose input is grey, and grey pictures between two passes, which
+// Call after plan_pictures. Marks stencils whose input is grey, and grey pictures between two passes, which
 // have one byte per pixel and no alpha. They need `opaque`: alpha is 255 everywhere or kept elsewhere. `grey`: the
 // chain's input is grey.
 void plan_mark_grey(struct plan *plan, bool opaque, bool grey);

@@ -428,7 +428,7 @@ static bool check_whole(struct reading *at)
         return fail(at, "the file has no line '//!KIND point', '//!KIND stencil' or '//!KIND warp'");
     if ((filter->kind == FILTER_STENCIL) != (filter->radius > 0))
         return fail(at, filter->radius > 0 ? "only a stencil has a RADIUS" : "a stencil needs a RADIUS");
-    if (filter_ends_pass(filter) && filter->kind != FILTER_POINT)
+    if (filter_has_second(filter) && filter->kind != FILTER_POINT)
         return fail(at, "only a filter with KIND point has PREVIOUS");
     for (int i = 0; i < at->params; i++) {
         if (!check_param(at, i))

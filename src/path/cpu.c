@@ -31,11 +31,10 @@ struct cpu_build {
     int bands[PLAN_PASSES];            // of each run
     uint32_t (*counts)[FILTER_LEVELS]; // for each band, the histograms of a run's input
     struct cpu_tuning tuning;
-    struct tuned_found tuned;         // the entry that named it; tuned.entry NULL: none did
-    int few_rows;                     // rows of a picture that are kept if it arrives by rows; 0: all
-    struct image second[PLAN_PASSES]; // for each run, the second picture of its last filter; empty: none
-    int keeper[PLAN_PASSES];          // the run that has this picture: an earlier one for `within`, else the run itself
-    struct image between[2];          // pictures between runs, used in turn; empty with a single run
+    struct tuned_found tuned;          // the entry that named it; tuned.entry NULL: none did
+    int few_rows;                      // rows of a picture that are kept if it arrives by rows; 0: all
+    struct image second[PLAN_PASSES];  // of the run's last filter: a picture of the frame before; empty: none
+    struct image between[PLAN_PASSES]; // pictures between runs (pass.buffer); empty: unused
 };
 
 struct cpu_slot {
@@ -68,10 +67,10 @@ static void cpu_build_free(void *of)
     plan_free(&build->plan);
     free(build->scratch);
     free(build->counts);
-    for (int i = 0; i < build->runs; i++)
+    for (int i = 0; i < PLAN_PASSES; i++) {
         image_free(&build->second[i]);
-    image_free(&build->between[0]);
-    image_free(&build->between[1]);
+        image_free(&build->between[i]);
+    }
     free(build);
 }
 
@@ -106,6 +105,7 @@ static bool plan_chain(struct cpu_build *build, const struct image_shape *input,
 {
     plan_make(&build->plan, chain, input->width, input->height, image_shape_opaque(input));
     plan_split_warp(&build->plan, input->format == PIXFMT_RGBA);
+    plan_pictures(&build->plan, input->format == PIXFMT_RGBA);
     bool turns = false; // a pass moves pixels: alpha is not at the place of the input
     for (int i = 0; i < build->plan.count; i++)
         turns =
@@ -155,6 +155,7 @@ static void divide(struct cpu_build *build, int threads)
         const int count = cpu_run_length(passes, build->plan.count - i, height / bands);
         const size_t bytes = cpu_run_scratch_bytes(passes, count) * (size_t)bands;
         build->scratch_bytes = bytes > build->scratch_bytes ? bytes : build->scratch_bytes;
+        plan_place(&build->plan, i, i + count - 1);
         build->run[build->runs] = count;
         build->bands[build->runs] = bands;
     }
@@ -166,28 +167,12 @@ static bool fail_memory(char **error)
     return false;
 }
 
-// Makes the second pictures of filters.
-static bool make_second(struct cpu_build *build)
-{
-    int run_of[PLAN_PASSES], last = -1; // the run of each pass that ends one
-    bool ok = true;
-    for (int i = 0; ok && i < build->runs; i++) {
-        last += build->run[i];
-        run_of[last] = i;
-        const struct pass *pass = &build->plan.pass[last], *keeper = plan_keeper(&build->plan, pass);
-        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
-        build->keeper[i] = keeper ? run_of[keeper - build->plan.pass] : i;
-        ok = !pass->last || keeper || image_alloc(&build->second[i], &rgba);
-    }
-    return ok;
-}
-
 // Prepares the picture after a run, whose last pass is given. Allocates memory only if the picture is larger than the
 // earlier ones.
-static bool reserve_between(struct cpu_build *build, int run, const struct cpu_pass *last)
+static bool reserve_between(struct cpu_build *build, const struct cpu_pass *last)
 {
     const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = last->pass->width, .height = last->pass->height};
-    return image_reserve(&build->between[run % 2], &rgba);
+    return image_reserve(&build->between[last->pass->buffer], &rgba);
 }
 
 // Returns the most histograms that a run needs.
@@ -215,11 +200,14 @@ static struct cpu_build *make_build(const struct cpu_path *cpu, const struct cha
     build->counts = calloc((size_t)most_counts(build), sizeof(*build->counts));
     ok = ok && build->scratch && build->counts;
     int last = -1;
-    for (int i = 0; ok && i < build->runs - 1; i++) {
+    for (int i = 0; ok && i < build->runs; i++) {
         last += build->run[i];
-        ok = reserve_between(build, i, &build->pass[last]);
+        const struct pass *pass = build->pass[last].pass;
+        const struct image_shape rgba = {.format = PIXFMT_RGBA, .width = pass->width, .height = pass->height};
+        ok = (i == build->runs - 1 || reserve_between(build, &build->pass[last])) &&
+             (!pass_remembers(pass) || image_alloc(&build->second[i], &rgba));
     }
-    if (!ok || !make_second(build))
+    if (!ok)
         fail_memory(error);
     else if (plan_fill(&build->plan, why))
         return build;
@@ -274,26 +262,38 @@ static void measure_input(const struct cpu_path *cpu, struct cpu_build *build, c
     stage->filter->measured->measure(build->counts[0], filter_own_numbers(&stage->arguments));
 }
 
+// Returns the second picture of a run's last pass. NULL: it has none.
+static const struct image *second_of(const struct cpu_build *build, int run, const struct pass *pass,
+                                     const struct image *source)
+{
+    if (pass->second.kind == PICTURE_SOURCE)
+        return source;
+    if (pass->second.kind == PICTURE_OUTPUT)
+        return &build->between[build->plan.pass[pass->second.pass].buffer];
+    return pass_remembers(pass) ? &build->second[run] : NULL;
+}
+
 static void run_passes(struct path *path, struct image *from, const struct path_feed *feed)
 {
     struct cpu_path *cpu = (struct cpu_path *)path;
     struct cpu_slot *slot = &cpu->slot[cpu->write_slot];
     struct cpu_build *build = path->build;
     const struct cpu_pass *passes = build->pass;
+    const struct image *source = from;
     plan_set_frame_time(&build->plan, &path->frame_time);
     for (int i = 0; i < build->runs; i++) {
         const bool last = i == build->runs - 1;
         if (!last)
-            reserve_between(build, i, &passes[build->run[i] - 1]); // has memory already
+            reserve_between(build, &passes[build->run[i] - 1]); // has memory already
         struct cpu_run run = {
             .passes = passes,
             .count = build->run[i],
             .from = from,
             .feed = feed,
-            .to = last ? &slot->output : &build->between[i % 2],
+            .to = last ? &slot->output : &build->between[passes[build->run[i] - 1].pass->buffer],
             .encoder = encoder_init(path->encode.color),
             .coefficients = color_to_rgb(from->shape.color),
-            .second = &build->second[build->keeper[i]],
+            .second = second_of(build, i, passes[build->run[i] - 1].pass, source),
             .scratch = build->scratch,
             .scratch_bytes = cpu_run_scratch_bytes(passes, build->run[i]),
             .bands = build->bands[i],
@@ -303,11 +303,12 @@ static void run_passes(struct path *path, struct image *from, const struct path_
             run.encoded = &slot->encoded;
         // A warp reads a part of the rows.
         const struct cpu_pass *next = last ? NULL : passes + build->run[i];
-        const bool part = next && next->pass->warp && !passes[run.count - 1].pass->last;
+        const struct pass *end = passes[run.count - 1].pass;
+        const bool part = next && next->pass->warp && !pass_remembers(end) && !end->kept;
         run.first = part ? next->first : 0;
         run.end = part ? next->end : run.to->shape.height;
         run.streams = build->tuning.value[CPU_STREAM] == 1 && !run.encoded && !run.passes[run.count - 1].stencil &&
-                      !run.passes->pass->warp && !run.passes->pass->last;
+                      !run.passes->pass->warp && !run.second;
         slot->run_start_ns[i] = clock_now_ns();
         if (pass_measures(passes->pass))
             measure_input(cpu, build, &run);

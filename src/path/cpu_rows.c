@@ -18,7 +18,7 @@ enum { REPEATED_SHARE = 8 };
 // repeated.
 enum { END_WIDTH = 16, IN_PLACE_WIDTH = 4 * END_WIDTH };
 enum { MOVE_MOST = 1 << 15 }; // pixels, so that the kernel's places are exact
-enum { OWN_LINES = 5, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
+enum { OWN_LINES = 6, LINES_MAX = 2 * FILTER_REACH_MAX + 1 + STENCIL_ROWS };
 
 // The stencil of one pass at work on a band.
 struct band_pass {
@@ -41,7 +41,9 @@ struct band {
     uint8_t *pair;    // two output rows, if the run has no output picture or streams to it
     uint8_t *rgba;    // an RGBA row that becomes grey
     uint8_t *grey;    // a grey row that becomes RGBA
-    uint8_t *input;   // an RGBA row that the last filter keeps
+    uint8_t *input;   // the input of a pass's last filter, for the next frame
+    uint8_t *centre;  // the input of a grey stencil, for masks
+    uint8_t *kept;    // rows that masks keep
     bool in_place;    // the first stencil reads the picture in place
     uint8_t *own_too; // scratch memory of the row variant for the pixels between the ends; or a warp's places
     struct band_pass pass[PLAN_PASSES];
@@ -138,6 +140,25 @@ void cpu_pass_finish(struct cpu_pass *cpu)
     free(cpu->warp);
 }
 
+// Returns the list number of the filter whose input a mask keeps. -1: it keeps none.
+static int kept_from(const struct stage *const *stages, int number)
+{
+    const struct filter_arguments *arguments = &stages[number]->arguments;
+    const bool keeps = filter_is_mask(stages[number]->filter) && arguments->kept == KEPT_PIXEL;
+    return keeps ? number - arguments->back : -1;
+}
+
+// Returns the number of rows for them: a filter's list number is that of its row.
+static int count_kept(const struct pass *pass)
+{
+    int rows = 0;
+    for (int i = 0; i < pass->before_count; i++)
+        rows = kept_from(pass->before, i) >= rows ? kept_from(pass->before, i) + 1 : rows;
+    for (int i = 0; i < pass->after_count; i++)
+        rows = kept_from(pass->after, i) >= rows ? kept_from(pass->after, i) + 1 : rows;
+    return rows;
+}
+
 bool cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, const char *variant)
 {
     const int width = pass->width;
@@ -146,8 +167,7 @@ bool cpu_pass_init(struct cpu_pass *cpu, const struct pass *pass, const char *va
         cpu->before[i] = choose(pass->before[i], width, 4, variant);
     for (int i = 0; i < pass->after_count; i++)
         cpu->after[i] = choose(pass->after[i], width, 4, variant);
-    if (pass->last)
-        cpu->last = choose(pass->last, width, 4, variant);
+    cpu->kept = count_kept(pass);
     if (!pass->stencil)
         return make_warp(cpu);
     cpu->step = 4;
@@ -172,17 +192,26 @@ int cpu_run_length(const struct cpu_pass *passes, int count, int band_rows)
         if (!pass->stencil || pass->before_count > 0 || pass->load_mirror) // only the first pass of a run may be so
             break;
         reach += 2 * pass_rows(&passes[length]);
-        if (passes[length - 1].pass->last || passes[length - 1].pass->store_flip || pass->load_flip ||
+        const struct pass *before = passes[length - 1].pass;
+        if (before->kept || before->second.kind != PICTURE_NONE || before->store_flip || pass->load_flip ||
             reach * REPEATED_SHARE > band_rows)
             break;
     }
     return length;
 }
 
+static int most_kept(const struct cpu_pass *passes, int count)
+{
+    int most = 0;
+    for (int i = 0; i < count; i++)
+        most = passes[i].kept > most ? passes[i].kept : most;
+    return most;
+}
+
 size_t cpu_run_scratch_bytes(const struct cpu_pass *passes, int count)
 {
     const int width = passes[0].pass->width;
-    size_t bytes = OWN_LINES * line_bytes(width, 0) + passes[0].scratch_bytes;
+    size_t bytes = (size_t)(OWN_LINES + most_kept(passes, count)) * line_bytes(width, 0) + passes[0].scratch_bytes;
     for (int i = 0; i < count; i++) {
         if (passes[i].stencil)
             bytes += line_bytes(width, pass_radius(&passes[i])) * (size_t)passes[i].lines +
@@ -214,18 +243,56 @@ static void run_user(const struct stage *stage, const uint8_t *const *in, uint8_
     stage->filter->user->row(filter_numbers(&stage->arguments) + FACTS, in, to, width, y, step);
 }
 
-// Runs point filters over row `y`: the first from `from` to `to`, the others in `to`. Returns the result: `to`, or
-// `from` if there are no filters.
-static const uint8_t *run_points(const struct row_variant *const *rows, const struct stage *const *stages, int count,
-                                 const uint8_t *from, uint8_t *to, int width, int y)
+// Runs a filter with a second picture, which the pass's picture of the frame before replaces.
+static void run_second(const struct band *band, const struct row_variant *row, const struct stage *stage,
+                       const uint8_t *from, const uint8_t *second, uint8_t *to, int y)
 {
+    const bool keeps_input = stage->filter->second == SECOND_INPUT;
+    if (keeps_input)
+        from = memcpy(band->input, from, 4 * (size_t)band->width);
+    if (stage->filter->user)
+        run_user(stage, (const uint8_t *const[]){from, second}, to, band->width, y, 4);
+    else
+        row->second(&stage->arguments, from, second, to, band->width, y);
+    if (filter_gets_previous(stage->filter))
+        memcpy(image_row(band->run->second, 0, y), keeps_input ? from : to, 4 * (size_t)band->width);
+}
+
+// Returns the kept row of a mask; NULL: it is that of the pass's second picture.
+static const uint8_t *kept_row(const struct stage *const *stages, int number, const uint8_t *const *kept,
+                               const uint8_t *centre)
+{
+    if (kept_from(stages, number) >= 0)
+        return kept[kept_from(stages, number)];
+    return filter_is_mask(stages[number]->filter) && stages[number]->arguments.kept == KEPT_CENTRE ? centre : NULL;
+}
+
+// Runs point filters over row `y`: the first from `from` to `to`, the others in `to`. `centre`: the stencil's input.
+// Returns the result: `to`, or `from` if there are no filters.
+static const uint8_t *run_points(const struct band *band, const struct row_variant *const *rows,
+                                 const struct stage *const *stages, int count, const uint8_t *from,
+                                 const uint8_t *centre, uint8_t *to, int y)
+{
+    const int width = band->width;
+    const uint8_t *kept[CHAIN_MAX] = {NULL};
     for (int i = 0; i < count; i++, from = to) {
-        if (stages[i]->filter->user)
+        bool keeps = false;
+        for (int k = i + 1; k < count; k++)
+            keeps = keeps || kept_from(stages, k) == i;
+        if (keeps)
+            kept[i] =
+                from != to ? from : memcpy(band->kept + line_bytes(width, 0) * (size_t)i, from, 4 * (size_t)width);
+        const struct filter *filter = stages[i]->filter;
+        if (filter_has_second(filter)) {
+            const uint8_t *row = kept_row(stages, i, kept, centre);
+            run_second(band, rows[i], stages[i], from, row ? row : image_row(band->run->second, 0, y), to, y);
+        } else if (filter->user) {
             run_user(stages[i], &from, to, width, y, 4);
-        else if (rows[i]->placed)
+        } else if (rows[i]->placed) {
             rows[i]->placed(&stages[i]->arguments, from, to, width, y);
-        else
+        } else {
             rows[i]->point(&stages[i]->arguments, from, to, width, false);
+        }
     }
     return from;
 }
@@ -271,7 +338,7 @@ static const uint8_t *load_row(const struct band *band, int y, int points, uint8
     else
         convert_row_to_rgba(run->from, &run->coefficients, 0, input_row(run, y), band->width, to, use);
     at = turn(cpu->pass->load_mirror, at, to, band->width);
-    return run_points(cpu->before, cpu->pass->before, points, at, to, band->width, y);
+    return run_points(band, cpu->before, cpu->pass->before, points, at, NULL, to, y);
 }
 
 static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8_t *to);
@@ -311,8 +378,32 @@ static void run_warp(const struct band *band, int y, uint8_t *to)
     row_level()->warp_at(u, u + step, pass->width, &source, to);
 }
 
-// Makes row `y` of a pass's output, without its last filter.
-static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t *to)
+// Returns the RGBA row of a grey row. Its alpha is that of the input: rows of a warp are grey only if that is 255.
+static const uint8_t *color_row(const struct band *band, const uint8_t *grey, int y, uint8_t *to)
+{
+    const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA && !band->run->passes[0].pass->warp;
+    row_level()->from_grey(grey, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
+    return to;
+}
+
+// Returns row `y` of the stencil's input, if a mask of the pass keeps it; else NULL.
+static const uint8_t *centre_row(const struct band *band, int number, int y)
+{
+    const struct cpu_pass *cpu = &band->run->passes[number];
+    bool wanted = false;
+    for (int i = 0; cpu->stencil && i < cpu->pass->after_count; i++)
+        wanted = wanted ||
+                 (filter_is_mask(cpu->pass->after[i]->filter) && cpu->pass->after[i]->arguments.kept == KEPT_CENTRE);
+    if (!wanted)
+        return NULL;
+    if (number == 0 && band->in_place)
+        return picture_row(band->run, y);
+    const uint8_t *line = line_of(band, number, y);
+    return cpu->step == 1 ? color_row(band, line, y, band->centre) : line;
+}
+
+// Makes row `y` of a pass's output.
+static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
 {
     const struct cpu_pass *cpu = &band->run->passes[number];
     if (!cpu->stencil && !cpu->pass->warp)
@@ -322,40 +413,17 @@ static const uint8_t *most_of_row(struct band *band, int number, int y, uint8_t 
         run_warp(band, y, to);
     else
         at = stencil_row_of(band, number, y, cpu->step == 1 ? band->grey : to);
-    if (cpu->step == 1) {
-        // The rows of a warp are grey only if alpha is 255.
-        const bool has_alpha = band->run->from->shape.format == PIXFMT_RGBA && !band->run->passes[0].pass->warp;
-        row_level()->from_grey(at, has_alpha ? picture_row(band->run, y) : NULL, to, band->width);
-        at = to;
-    }
-    at = run_points(cpu->after, cpu->pass->after, cpu->pass->after_count, at, to, band->width, y);
+    if (cpu->step == 1)
+        at = color_row(band, at, y, to);
+    const uint8_t *centre = centre_row(band, number, y);
+    at = run_points(band, cpu->after, cpu->pass->after, cpu->pass->after_count, at, centre, to, y);
     return turn(cpu->pass->store_mirror, at, to, band->width);
-}
-
-// Makes row `y` of a pass's output.
-static const uint8_t *pass_row(struct band *band, int number, int y, uint8_t *to)
-{
-    const struct pass *pass = band->run->passes[number].pass;
-    const bool keeps_input = pass->last && pass->last->filter->second == SECOND_INPUT;
-    const uint8_t *at = most_of_row(band, number, y, keeps_input ? band->input : to);
-    if (!pass->last)
-        return at;
-    uint8_t *second = image_row(band->run->second, 0, y);
-    if (keeps_input && at == to) // a stencil has made this row together with an earlier one
-        at = memcpy(band->input, to, 4 * (size_t)band->width);
-    if (pass->last->filter->user)
-        run_user(pass->last, (const uint8_t *const[]){at, second}, to, band->width, y, 4);
-    else
-        band->run->passes[number].last->second(&pass->last->arguments, at, second, to, band->width, y);
-    if (!filter_is_mask(pass->last->filter))
-        memcpy(second, keeps_input ? at : to, 4 * (size_t)band->width);
-    return to;
 }
 
 // Returns true if a pass's output is its stencil's output, in grey rows.
 static bool stays_bytes(const struct cpu_pass *cpu)
 {
-    return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->last && !cpu->pass->store_mirror;
+    return cpu->step == 1 && cpu->pass->after_count == 0 && !cpu->pass->store_mirror;
 }
 
 // Repeats the edge pixels of a row on both sides.
@@ -576,10 +644,12 @@ static void band_init(struct band *band, const struct cpu_run *run, int number)
     uint8_t *scratch = run->scratch + run->scratch_bytes * (size_t)number;
     *band = (struct band){.run = run, .end = band_edge(run, number + 1), .width = width, .pair = scratch};
     band->in_place = reads_picture(run);
-    band->own_too = scratch + OWN_LINES * line_bytes(width, 0);
+    band->kept = scratch + OWN_LINES * line_bytes(width, 0);
+    band->own_too = band->kept + (size_t)most_kept(run->passes, run->count) * line_bytes(width, 0);
     band->rgba = scratch + 2 * line_bytes(width, 0);
     band->grey = scratch + 3 * line_bytes(width, 0);
     band->input = scratch + 4 * line_bytes(width, 0);
+    band->centre = scratch + 5 * line_bytes(width, 0);
     scratch = band->own_too + run->passes[0].scratch_bytes;
     for (int i = 0; i < run->count; i++) {
         const struct cpu_pass *cpu = &run->passes[i];

@@ -12,13 +12,14 @@
 // A pass, and the row variants that make its rows.
 struct cpu_pass {
     const struct pass *pass;
-    const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX], *last; // of the pass's stages
+    const struct row_variant *before[CHAIN_MAX], *stencil, *after[CHAIN_MAX]; // of the pass's stages
     int32_t *warp;  // arguments of the pass's warp; NULL: no warp, or a user's
     int first, end; // the rows of its input that the warp reads
     bool moves;     // the warp moves all pixels by `right` and `down`, for example `crop`
     int right, down;
     int step;             // bytes of a pixel in the stencil's rows: 4, or 1 if they are grey
     int lines;            // input rows that the stencil keeps
+    int kept;             // rows that masks of the pass keep
     size_t scratch_bytes; // of the stencil's row variant, or for the places of a user's warp
 };
 
@@ -28,7 +29,7 @@ struct cpu_run {
     struct image *from;           // only the feed changes it
     struct image *to;             // RGBA; planes NULL: only `encoded` is made
     struct image *encoded;        // the picture of `to` as YUV; NULL: not wanted, or made by a later run
-    const struct image *second;   // the second picture of the last pass's last filter; its output or input replaces it
+    const struct image *second;   // the second picture of the last pass, which may replace it; NULL: none
     const struct path_feed *feed; // provides the rows of `from` and takes the rows of `encoded`; NULL: whole pictures
     struct encoder encoder;
     struct color_coefficients coefficients; // of `from`

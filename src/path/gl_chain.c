@@ -134,9 +134,19 @@ static void measure_input(struct gl_chain *chain, int number, unsigned framebuff
     write_numbers(0, numbers, stage->arguments.count);
 }
 
-static bool has_second(const struct gl_step *step)
+// Returns true if a step gets a picture of the frame before, and stores the next one.
+static bool remembers(const struct gl_step *step)
 {
-    return step->pass->last && step->part != PART_ACROSS;
+    return pass_remembers(step->pass) && step->part != PART_ACROSS;
+}
+
+// Returns the step that draws the output of a pass.
+static int step_of(const struct gl_chain *chain, const struct pass *pass)
+{
+    int number = chain->steps - 1;
+    while (number > 0 && chain->step[number].pass != pass)
+        number--;
+    return number;
 }
 
 // The next draw also writes to this texture. 0: it does not.
@@ -161,15 +171,14 @@ static void draw_step(const struct gl_chain *chain, int number, unsigned to, con
                            step->writes == TEXELS_SHOWN ? to : chain->between[number], 0);
     glViewport(0, 0, pass->width, pass->height);
     gl_program_use(chain->program[number], &input, step->few ? few : NULL, step->numbers);
-    const int keeper = chain->keeper[number];
-    if (has_second(step) && keeper == number) {
+    if (remembers(step)) {
         bind_texture(4, chain->second[number][chain->turn]);
         attach_second(chain->second[number][!chain->turn]);
-    } else if (has_second(step)) {
-        bind_texture(4, chain->second[keeper][!chain->turn]);
+    } else if (pass->second.kind == PICTURE_OUTPUT) {
+        bind_texture(4, chain->between[step_of(chain, &chain->plan.pass[pass->second.pass])]);
     }
     glDrawArrays(GL_TRIANGLES, 0, 3);
-    if (has_second(step) && keeper == number)
+    if (remembers(step))
         attach_second(0);
 }
 
@@ -246,40 +255,38 @@ static bool make_numbers(struct gl_chain *chain, int number)
     return chain->numbers[number] != 0;
 }
 
-// Returns the texture of an earlier step that has the same texels and size, and whose picture is no longer needed. 0:
+// Returns the texture of an earlier step that has the same texels and size, and whose pictures no later step reads. 0:
 // there is none.
 static unsigned find_texture(const struct gl_chain *chain, int number)
 {
     const struct gl_step *step = &chain->step[number];
-    for (int i = number - 2; i >= 0; i -= 2) {
+    const ptrdiff_t pass = step->pass - chain->plan.pass;
+    for (int i = number - 2; i >= 0; i--) {
         const struct gl_step *before = &chain->step[i];
-        if (before->writes == step->writes && before->pass->width == step->pass->width &&
-            before->pass->height == step->pass->height)
+        bool usable = before->writes == step->writes && before->pass->width == step->pass->width &&
+                      before->pass->height == step->pass->height;
+        for (int k = i; usable && k < number; k++) {
+            const bool sums = chain->step[k].part == PART_ACROSS;
+            if (chain->between[k] == chain->between[i])
+                usable = k < number - 1 && (sums || chain->step[k].pass->until < pass);
+        }
+        if (usable)
             return chain->between[i];
     }
     return 0;
 }
 
-static bool refuse_textures(char **error)
+// Makes the textures for a picture of the frame before. False: GL refuses one.
+static bool make_second(struct gl_chain *chain, int number)
 {
-    path_fail(error, "GL refuses the textures of this chain at this frame size");
-    return false;
-}
-
-// Makes the textures for the second picture of a step's last filter. False: *error as in path_open.
-static bool make_second(struct gl_chain *chain, int number, char **error)
-{
-    const struct pass *pass = chain->step[number].pass, *keeper = plan_keeper(&chain->plan, pass);
-    chain->keeper[number] = number;
-    for (int i = 0; i < number && keeper; i++)
-        chain->keeper[number] = chain->step[i].pass == keeper ? i : chain->keeper[number];
-    for (int i = 0; i < 2 && !keeper && has_second(&chain->step[number]); i++) {
-        chain->second[number][i] =
-            gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
-        if (!chain->second[number][i])
-            return refuse_textures(error);
+    const struct pass *pass = chain->step[number].pass;
+    bool ok = true;
+    for (int i = 0; ok && i < 2 && remembers(&chain->step[number]); i++) {
+        unsigned *texture = &chain->second[number][i];
+        *texture = gl_texture_open(GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, pass->width, pass->height);
+        ok = *texture;
     }
-    return true;
+    return ok;
 }
 
 // Makes the other textures of a step. False: GL refuses one, or memory is short.
@@ -344,10 +351,10 @@ static bool make_steps(struct gl_chain *chain, char **error)
         char *text = gl_text(&chain->step[i], target->input.format, target->es, target->kernel_dir, error);
         if (!text || !(chain->program[i] = gl_program_get(target->context, text, target->es, error)))
             return false;
-        if (!make_textures(chain, i))
-            return refuse_textures(error);
-        if (!make_second(chain, i, error))
+        if (!make_textures(chain, i) || !make_second(chain, i)) {
+            path_fail(error, "GL refuses the textures of this chain at this frame size");
             return false;
+        }
     }
     return true;
 }

@@ -25,9 +25,8 @@ struct gl_chain {
     int followers[GL_STEPS];
     uint8_t *strip;                    // memory for STRIP_ROWS rows of a picture that is read back; NULL: none
     uint32_t (*counts)[FILTER_LEVELS]; // of its parts
-    // The second picture of a step's last filter: two textures, which are read and written in turn.
+    // A step's pictures of the frame before: two textures, which are read and written in turn.
     unsigned second[GL_STEPS][2];
-    int keeper[GL_STEPS];       // an earlier step, which has written that picture; the step itself: none has
     int turn;                   // the number of the texture that is read next
     unsigned between[GL_STEPS]; // the output of each step but the last; some steps share a texture
 };

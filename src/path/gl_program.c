@@ -42,7 +42,9 @@ int gl_plan(struct plan *plan, const struct chain *chain, const struct image_sha
     const enum pixfmt format = input->format;
     const bool opaque = image_shape_opaque(input);
     plan_make(plan, chain, input->width, input->height, opaque);
+    plan_split_masks(plan);
     plan_split(plan, format == PIXFMT_RGBA, SPLIT_RADIUS);
+    plan_pictures(plan, false);
     plan_mark_grey(plan, opaque, format == PIXFMT_GREY);
     enum gl_texels from = TEXELS_RGBA;
     const struct pass_target rgba = {.format = PIXFMT_RGBA};

@@ -257,11 +257,12 @@ static cl_int open_arguments(struct opencl_pass *opened, cl_context context, con
     return result;
 }
 
-// Makes the second picture of the last filter. On failure: *error as in path_open.
+// Makes the picture of the frame before. On failure: *error as in path_open.
 static cl_int open_second(struct opencl_pass *opened, cl_context context, char **error)
 {
-    const struct pass *pass = opened->pass;
-    const size_t bytes = sizeof(cl_uint) * (size_t)pass->width * (size_t)pass->height;
+    const struct image_shape rgba = {.width = opened->pass->width, .height = opened->pass->height};
+    struct opencl_layout layout;
+    const size_t bytes = opencl_layout_make(&layout, &rgba);
     cl_int result;
     opened->second = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
     opencl_ok(result, "allocate device memory for the second picture of a filter", error);
@@ -283,7 +284,7 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
     result = open_arguments(opened, device->context, target);
     if (!opencl_ok(result, "allocate device memory for arguments", error))
         return result;
-    if (pass->last)
+    if (pass_remembers(pass))
         result = open_second(opened, device->context, error);
     if (result == CL_SUCCESS && pass_measures(pass))
         result = opencl_histogram_open(&opened->histogram, device, pass, error);
@@ -335,7 +336,7 @@ struct image_shape opencl_pass_output(const struct pass *pass, const struct open
 }
 
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
-                       cl_mem from, cl_mem to, cl_event after, struct device_span *span)
+                       cl_mem from, cl_mem second, cl_mem to, cl_event after, struct device_span *span)
 {
     const struct variant_choice *choice = &opened->choice;
     const struct variant_pass of = {.pass = opened->pass, .device = opened->device};
@@ -346,6 +347,8 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     const int count = choice->variant->launches(&of, choice->value, (size_t)rgba.width, (size_t)rgba.height,
                                                 opened->group_limit, launches);
     cl_int result = CL_SUCCESS;
+    if (opened->second)
+        second = opened->second;
     if (pass_measures(opened->pass)) {
         result = opencl_histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
         after = NULL; // the queue keeps the order
@@ -356,9 +359,10 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
                                                     {sizeof(laid_out), &laid_out},
                                                     {sizeof(opened->arguments), &opened->arguments},
                                                     {sizeof(to), &to},
-                                                    {sizeof(opened->second), &opened->second}};
-        result = kernel_run(opened->kernel[launch->kernel], queue, arguments, opened->second ? 5 : 4, launch->offset,
-                            launch->size, launch->local, after, span);
+                                                    {sizeof(second), &second}};
+        result = kernel_run(opened->kernel[launch->kernel], queue, arguments,
+                            opened->pass->second.kind == PICTURE_NONE ? 4 : 5, launch->offset, launch->size,
+                            launch->local, after, span);
         after = NULL; // the queue keeps the order
     }
     return result;
@@ -381,7 +385,9 @@ void opencl_plan(struct plan *plan, const struct opencl_target *target, const st
     const enum pixfmt format = target->input.format;
     const bool opaque = image_shape_opaque(&target->input);
     plan_make(plan, chain, target->input.width, target->input.height, opaque);
+    plan_split_masks(plan);
     plan_split(plan, format == PIXFMT_RGBA, tiles ? WINDOW_RADIUS_MAX + 1 : 0);
+    plan_pictures(plan, false);
     plan_mark_grey(plan, opaque, format == PIXFMT_GREY);
 }
 
@@ -528,18 +534,6 @@ static bool open_pass(struct opencl_pass *opened, const struct opencl_target *ta
     return true;
 }
 
-// Replaces the second picture of a pass by that of its keeper, if it has one.
-static void share_second(struct opencl_chain *chain, int number)
-{
-    const struct pass *keeper = plan_keeper(&chain->plan, &chain->plan.pass[number]);
-    struct opencl_pass *pass = &chain->pass[number];
-    if (!keeper)
-        return;
-    memory_release(pass->second);
-    pass->second = chain->pass[keeper - chain->plan.pass].second;
-    clRetainMemObject(pass->second);
-}
-
 static void log_tuned(const struct opencl_chain *chain)
 {
     char text[VARIANT_TEXT];
@@ -584,10 +578,11 @@ static struct opencl_chain *open_passes(struct opencl_chain *opened, const struc
         path_fail(error, why);
     for (int i = 0; ok && i < passes; i++)
         ok = open_pass(&opened->pass[i], target, &opened->plan, i, &choices[i], error);
-    for (int i = 0; ok && i < passes; i++)
-        share_second(opened, i);
-    for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1 && i < 2; i++)
-        opened->between[i] = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    for (int i = 0; ok && result == CL_SUCCESS && i < passes - 1; i++) {
+        cl_mem *buffer = &opened->between[opened->plan.pass[i].buffer];
+        if (!*buffer)
+            *buffer = clCreateBuffer(target->device->context, CL_MEM_READ_WRITE, bytes, NULL, &result);
+    }
     if (ok && opencl_ok(result, "allocate device memory between passes", error))
         return opened;
     opencl_chain_close(opened);
@@ -621,9 +616,9 @@ void opencl_chain_close(void *of)
         return;
     for (int i = 0; i < opened->plan.count; i++)
         opencl_pass_close(&opened->pass[i]);
+    for (int i = 0; i < PLAN_PASSES; i++)
+        memory_release(opened->between[i]);
     plan_free(&opened->plan);
-    memory_release(opened->between[0]);
-    memory_release(opened->between[1]);
     free(opened);
 }
 
@@ -645,8 +640,12 @@ cl_int opencl_chain_run(const struct opencl_chain *chain, cl_command_queue queue
     for (int i = 0; i < passes; i++) {
         const struct pass *pass = &chain->plan.pass[i];
         const struct image_shape rgba = opencl_pass_output(pass, &current);
-        cl_mem pass_to = i == passes - 1 ? to : chain->between[i % 2];
-        const cl_int result = opencl_pass_run(&chain->pass[i], queue, &current, from, pass_to, after, &spans[i]);
+        cl_mem pass_to = i == passes - 1 ? to : chain->between[pass->buffer];
+        cl_mem second = NULL;
+        if (pass->second.kind == PICTURE_OUTPUT)
+            second = chain->between[chain->plan.pass[pass->second.pass].buffer];
+        const cl_int result =
+            opencl_pass_run(&chain->pass[i], queue, &current, from, second, pass_to, after, &spans[i]);
         if (result != CL_SUCCESS)
             return result;
         after = NULL; // the queue keeps the order

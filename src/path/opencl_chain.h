@@ -73,7 +73,7 @@ struct opencl_pass {
     cl_mem arguments;
     struct pass_follower follower[CHAIN_MAX];
     int followers;
-    cl_mem second;                     // the second picture of the pass's last filter; NULL: it gets none
+    cl_mem second;                     // the picture of the frame before; NULL: none
     struct opencl_histogram histogram; // of the input, if the pass measures it
     char name[140];                    // of its stage time
 };
@@ -87,9 +87,10 @@ void opencl_pass_close(struct opencl_pass *opened);
 cl_int opencl_pass_follow(const struct opencl_pass *opened, cl_command_queue queue);
 // Returns the size of the pass's output for an input with this layout, as an RGBA shape.
 struct image_shape opencl_pass_output(const struct pass *pass, const struct opencl_layout *layout);
-// Enqueues the pass after the event `after` (NULL: at once). The caller releases the span, even after a failure.
+// Enqueues the pass after the event `after` (NULL: at once). `second`: the kept picture, if the pass gets one; it has
+// the layout of the output. The caller releases the span, even after a failure.
 cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue, const struct opencl_layout *layout,
-                       cl_mem from, cl_mem to, cl_event after, struct device_span *span);
+                       cl_mem from, cl_mem second, cl_mem to, cl_event after, struct device_span *span);
 
 // ---- the chain ----
 
@@ -107,7 +108,7 @@ struct opencl_chain {
     struct plan plan;
     bool tiles; // the plan was made with tiles
     struct opencl_pass pass[PLAN_PASSES];
-    cl_mem between[2]; // pictures between passes; NULL with a single pass
+    cl_mem between[PLAN_PASSES]; // pictures between passes (pass.buffer); NULL: unused
 };
 
 // Takes device, input and variant from the setup.

@@ -114,7 +114,7 @@ static void compose_user(struct composer *c, const struct filter *filter, const 
         fprintf(c->out,
                 "INLINE pixel user_filter_%s(pixel p, %sint x, int y, arguments args)\n{\n    %s"
                 "return user_pixel(filter_%s(p, %sx, y, own), p.a);\n}\n",
-                name, filter_ends_pass(filter) ? "pixel second, " : "", own, name, second[which]);
+                name, filter_has_second(filter) ? "pixel second, " : "", own, name, second[which]);
 }
 
 void compose_stages(struct composer *c, const struct stage *const *stages, int count)
@@ -137,8 +137,6 @@ void compose_code(struct composer *c, const struct pass *pass, const char *stenc
     else if (pass->stencil && stencil[0])
         compose_file(c, stencil);
     compose_stages(c, pass->after, pass->after_count);
-    if (pass->last)
-        compose_stages(c, &pass->last, 1);
     if (pass->warp && pass->warp->filter->user)
         compose_stages(c, &pass->warp, 1);
 }
@@ -173,45 +171,66 @@ static void add_function(struct composer *c, const struct filter *filter)
         fprintf(c->out, "%s_%s", prefix_of(filter), filter->name);
 }
 
-// Defines a macro that applies point filters in order. The arguments of the first filter begin at `offset`. Returns the
-// end of the last filter's arguments.
-static int add_points(struct composer *c, const char *macro, const struct stage *const *stages, int count, int offset)
+// Returns true if a later mask of the list keeps the input of stage `number`.
+static bool is_kept(const struct stage *const *stages, int count, int number)
 {
-    for (int i = 0; i < count; i++) {
+    bool kept = false;
+    for (int i = number + 1; i < count; i++)
+        kept = kept || (filter_is_mask(stages[i]->filter) && stages[i]->arguments.kept == KEPT_PIXEL &&
+                        i - stages[i]->arguments.back == number);
+    return kept;
+}
+
+// Writes a call of a stage's function, whose number in its list is given.
+static void add_call(struct composer *c, const struct stage *stage, int number, int offset)
+{
+    const struct filter *filter = stage->filter;
+    fprintf(c->out, "    p = ");
+    add_function(c, filter);
+    if (filter_is_mask(filter) && stage->arguments.kept == KEPT_PIXEL)
+        fprintf(c->out, "(p, kept%d", number - stage->arguments.back);
+    else
+        fprintf(c->out, "(p%s", filter_has_second(filter) ? ", second" : "");
+    fprintf(c->out, "%s, args + %d);\n", filter_is_placed(filter) ? ", x, y" : "", own_offset(filter, offset));
+}
+
+// Defines a macro that applies point filters in order, from number `first` to `end` - 1 of their list. The arguments of
+// the first one begin at `offset`. Returns the end of the last one's arguments.
+static int add_points(struct composer *c, const char *macro, const struct stage *const *stages, int first, int end,
+                      int offset)
+{
+    const bool last = strcmp(macro, "PASS_LAST") == 0; // it has a second picture
+    for (int i = first; i < end; i++) {
         const struct filter *filter = stages[i]->filter;
         if (filter->table)
             continue;
         fprintf(c->out, "INLINE pixel ");
         add_function(c, filter);
-        fprintf(c->out, "(pixel p, %sarguments args);\n", filter_is_placed(filter) ? "int x, int y, " : "");
+        fprintf(c->out, "(pixel p, %s%sarguments args);\n", filter_has_second(filter) ? "pixel second, " : "",
+                filter_is_placed(filter) ? "int x, int y, " : "");
     }
-    fprintf(c->out, "#define %s(p, args, x, y) ", macro);
-    for (int i = count - 1; i >= 0; i--) {
-        add_function(c, stages[i]->filter);
-        fprintf(c->out, "(");
-    }
-    fprintf(c->out, "(p)");
-    for (int i = 0; i < count; i++) {
-        const struct filter *filter = stages[i]->filter;
-        fprintf(c->out, "%s, (args) + %d)", filter_is_placed(filter) ? ", x, y" : "", own_offset(filter, offset));
+    if (first < end)
+        fprintf(c->out, "INLINE pixel run_%s(pixel p, %sint x, int y, arguments args)\n{\n", macro,
+                last ? "pixel second, " : "");
+    for (int i = first; i < end; i++) {
+        if (is_kept(stages, end, i))
+            fprintf(c->out, "    pixel kept%d = p;\n", i);
+        add_call(c, stages[i], i, offset);
         offset += stages[i]->arguments.count;
     }
-    fprintf(c->out, "\n");
+    if (first < end)
+        fprintf(c->out, "    return p;\n}\n#define %s(p, %sargs, x, y) run_%s(p, %sx, y, args)\n", macro,
+                last ? "second, " : "", macro, last ? "second, " : "");
+    else if (!last)
+        fprintf(c->out, "#define %s(p, args, x, y) (p)\n", macro);
     return offset;
 }
 
-// Defines the macros of a filter with a second picture. Otherwise as add_points.
-static int add_last(struct composer *c, const struct stage *stage, int offset)
+// Returns the number of the first stage in a pass's last list whose function needs the second picture: with a kept
+// picture all, with a picture of the frame before the last one.
+static int first_second(const struct pass *pass, int count)
 {
-    const struct filter *filter = stage->filter;
-    fprintf(c->out,
-            "INLINE pixel %s_%s(pixel p, pixel second, int x, int y, arguments args);\n"
-            "#define PASS_LAST(p, second, args, x, y) %s_%s(p, second, x, y, (args) + %d)\n%s",
-            prefix_of(filter), filter->name, prefix_of(filter), filter->name, own_offset(filter, offset),
-            filter->second == SECOND_INPUT ? "#define PASS_KEEPS_INPUT\n"
-            : filter_is_mask(filter)       ? "#define PASS_KEEPS_NOTHING\n"
-                                           : "");
-    return offset + stage->arguments.count;
+    return pass->second.kind == PICTURE_NONE ? count : pass_remembers(pass) ? count - 1 : 0;
 }
 
 // Defines the place of a pixel in the warp's input.
@@ -251,12 +270,16 @@ static void add_geometry(struct composer *c, const struct pass *pass, int offset
 
 void compose_macros(struct composer *c, const struct pass *pass, int offset)
 {
-    offset = add_points(c, "PASS_BEFORE", pass->before, pass->before_count, offset);
+    int count;
+    const struct stage *const *points = pass_points(pass, &count);
+    const int last = first_second(pass, count);
+    offset = add_points(c, "PASS_BEFORE", pass->before, 0, points == pass->before ? last : pass->before_count, offset);
     if (pass->stencil)
         offset = add_stencil(c, pass->stencil, offset);
-    offset = add_points(c, "PASS_AFTER", pass->after, pass->after_count, offset);
-    if (pass->last)
-        offset = add_last(c, pass->last, offset);
+    offset = add_points(c, "PASS_AFTER", pass->after, 0, points == pass->after ? last : 0, offset);
+    offset = add_points(c, "PASS_LAST", points, last, count, offset);
+    if (pass_remembers(pass))
+        fprintf(c->out, "#define PASS_REMEMBERS_%s\n", pass->second.kind == PICTURE_LAST_INPUT ? "INPUT" : "OUTPUT");
     add_geometry(c, pass, offset);
 }
 
@@ -390,7 +413,6 @@ int pass_argument_count(const struct pass *pass, const struct pass_target *targe
         count += pass->stencil->arguments.count;
     for (int i = 0; i < pass->after_count; i++)
         count += pass->after[i]->arguments.count;
-    count += pass->last ? pass->last->arguments.count : 0;
     if (pass->warp)
         count += pass->warp->filter->user ? pass->warp->arguments.count : pass_warp_count(pass);
     return count;
@@ -406,8 +428,6 @@ int pass_followers(const struct pass *pass, const struct pass_target *target, st
         stages[count++] = pass->stencil;
     for (int i = 0; i < pass->after_count; i++)
         stages[count++] = pass->after[i];
-    if (pass->last)
-        stages[count++] = pass->last;
     if (pass->warp && pass->warp->filter->user)
         stages[count++] = pass->warp;
     for (int i = 0; i < count; at += stages[i++]->arguments.count) {
@@ -419,8 +439,7 @@ int pass_followers(const struct pass *pass, const struct pass_target *target, st
 
 bool pass_has_users(const struct pass *pass)
 {
-    bool has = (pass->stencil && pass->stencil->filter->user) || (pass->last && pass->last->filter->user) ||
-               (pass->warp && pass->warp->filter->user);
+    bool has = (pass->stencil && pass->stencil->filter->user) || (pass->warp && pass->warp->filter->user);
     for (int i = 0; i < pass->before_count; i++)
         has = has || pass->before[i]->filter->user;
     for (int i = 0; i < pass->after_count; i++)
@@ -450,8 +469,6 @@ void pass_arguments(const struct pass *pass, const struct pass_target *target, i
         arguments = add_stage(pass->stencil, arguments);
     for (int i = 0; i < pass->after_count; i++)
         arguments = add_stage(pass->after[i], arguments);
-    if (pass->last)
-        arguments = add_stage(pass->last, arguments);
     if (pass->warp && pass->warp->filter->user)
         add_stage(pass->warp, arguments);
     else if (pass->warp) // last: its count depends on the size

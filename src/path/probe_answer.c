@@ -38,7 +38,7 @@ static bool run(struct pass_task *task, const struct image *picture, const struc
     struct rig *rig = rig_pass_open(&task->target, &task->plan, task->number, picture, 1, &result);
     bool ok = rig != NULL;
     if (ok && got) {
-        plan_set_frame_time(&task->plan, &(struct frame_time){.alone = true, .clock_s = time(NULL)});
+        plan_set_frame_time(&task->plan, &(struct frame_time){.clock_s = time(NULL)});
         ok = rig_pass_follow(rig, &task->opened);
     }
     ok = ok && rig_pass_run(rig, &task->opened, 0, 1, &timing);

@@ -324,16 +324,16 @@ static void chain_of(const struct pass *pass, struct chain *chain)
 {
     chain->count = 0;
     add_geometry(chain, pass->load_mirror, pass->load_flip);
-    for (int i = 0; i < pass->before_count; i++)
+    for (int i = 0; i < pass->before_count; i++) {
         add_stage(chain, pass->before[i]);
+        struct filter_arguments *arguments = &chain->stage[chain->count - 1].arguments;
+        arguments->spans = arguments->kept == KEPT_PIXEL ? arguments->back : i; // a kept picture is the pass's input
+    }
     add_stage(chain, pass->stencil);
     if (pass->warp)
         add_warp(chain, pass);
     for (int i = pass->warp && pass->warp->filter->placed; i < pass->after_count; i++) // the warp has the first one
         add_stage(chain, pass->after[i]);
-    if (pass->last && filter_is_mask(pass->last->filter)) // it changes nothing
-        add_stage(chain, &(struct stage){.filter = filter_find("keep")});
-    add_stage(chain, pass->last);
     add_geometry(chain, pass->store_mirror, pass->store_flip);
 }
 
@@ -422,7 +422,7 @@ bool rig_pass_follow(struct rig *rig, const struct opencl_pass *opened)
 
 static cl_int enqueue_pass(const struct rig *rig, const void *work, cl_mem from, cl_mem to, struct device_span *span)
 {
-    return opencl_pass_run(work, rig->queue, &rig->layout, from, to, NULL, span);
+    return opencl_pass_run(work, rig->queue, &rig->layout, from, from, to, NULL, span);
 }
 
 bool rig_pass_run(struct rig *rig, const struct opencl_pass *opened, int first, int runs, struct timing *timing)

@@ -55,7 +55,7 @@ static char *write_program(const struct filter *filter, char **error)
         fprintf(c.out, "#define USER_STENCIL\n#define USER_RADIUS %d\n", filter->radius);
     if (filter->kind == FILTER_WARP)
         fprintf(c.out, "#define USER_WARP\n");
-    if (filter_ends_pass(filter))
+    if (filter_has_second(filter))
         fprintf(c.out, "#define USER_SECOND\n");
     compose_file(&c, "warp.cl");
     compose_stages(&c, stages, 1);

@@ -41,12 +41,17 @@ static struct variant_launch blocks(int kernel, size_t width, size_t height, siz
     };
 }
 
+static bool has_second(const struct variant_pass *of)
+{
+    return of->pass->second.kind != PICTURE_NONE;
+}
+
 // Some templates unroll the loops of a stencil, or load a square around each block. Only the generic template has a
-// warp, the place of a pixel for a user's stencil, or the second picture of a filter.
+// warp, the place of a pixel for a user's stencil, or a second picture.
 static bool is_small(const struct variant_pass *of)
 {
     const struct stage *stencil = of->pass->stencil;
-    return !of->pass->warp && !of->pass->last && radius_of(of) <= WINDOW_RADIUS_MAX &&
+    return !of->pass->warp && !has_second(of) && radius_of(of) <= WINDOW_RADIUS_MAX &&
            (!stencil ||
             (stencil->arguments.rows == radius_of(of) && !stencil->filter->user && !stencil->filter->separable));
 }
@@ -256,7 +261,7 @@ enum { SUMS_ITEMS, SUMS_ROWS };
 
 static bool sums_fits(const struct variant_pass *of)
 {
-    return !of->pass->last && radius_of(of) > WINDOW_RADIUS_MAX && strcmp(of->pass->stencil->filter->name, "blur") == 0;
+    return !has_second(of) && radius_of(of) > WINDOW_RADIUS_MAX && strcmp(of->pass->stencil->filter->name, "blur") == 0;
 }
 
 static void sums_preset(const struct variant_pass *of, int *value)
@@ -306,7 +311,7 @@ enum { LOCAL_ITEMS = 256 };         // of a work-group, at most: with more, NVID
 
 static bool local_fits(const struct variant_pass *of)
 {
-    return of->pass->stencil && !of->pass->stencil->filter->user && !of->pass->warp && !of->pass->last;
+    return of->pass->stencil && !of->pass->stencil->filter->user && !of->pass->warp && !has_second(of);
 }
 
 // Along columns, tall blocks share more of the rows above and below. All work-items of a group read the same weight at

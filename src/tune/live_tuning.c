@@ -50,7 +50,7 @@ static bool workbench_job_of(struct workbench_job *job, const struct path *path)
     const struct opencl_chain *chain = path_chain(path);
     bool previous = false; // a candidate would not have the previous output of the path's own chain
     for (int i = 0; target && i < chain->plan.count; i++)
-        previous = previous || chain->plan.pass[i].last;
+        previous = previous || pass_remembers(&chain->plan.pass[i]);
     if (!target || target->wanted.variant || previous)
         return false;
     *job = (struct workbench_job){
