@@ -27,6 +27,10 @@ struct chain {
 int mask_follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                 int32_t *arguments); // filter.follow of a mask: its first argument
 
+// The parameters of `inside` that the pointer changes in the window.
+enum { INSIDE_X, INSIDE_Y, INSIDE_WIDTH, INSIDE_HEIGHT, INSIDE_FEATHER = 6 };
+extern const struct filter filter_inside;
+
 bool stage_init(struct stage *stage, const struct filter *filter); // default values
 // Computes the arguments from the values. False: the combination is impossible; *why is valid until the thread's
 // next call.

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { INSIDE_X, INSIDE_Y, INSIDE_WIDTH, INSIDE_HEIGHT, INSIDE_SHAPE, INSIDE_WHERE, INSIDE_FEATHER, INSIDE_FILTERS };
+enum { INSIDE_SHAPE = INSIDE_HEIGHT + 1, INSIDE_WHERE, INSIDE_FILTERS = INSIDE_FEATHER + 1 };
 enum {
     ARGUMENT_MIXES,
     ARGUMENT_OUT,
@@ -82,7 +82,6 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
     set_slope(to, fmax(1, (1 << 20) * (1 - inner * inner)));
 }
 
-extern const struct filter filter_inside;
 const struct filter filter_inside = {
     .name = "inside",
     .summary = "apply the filters before it only inside a region",

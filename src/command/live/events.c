@@ -59,9 +59,9 @@ static void name_digits(struct session *s)
 // Appends lines about the mouse to the list of keys.
 static void name_mouse(struct session *s)
 {
-    static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom", "drag: divider, or zoomed picture",
-                                        "double click: full screen", "right click: menu",
-                                        "drop: show files, apply a .cube"};
+    static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom",
+                                        "drag: divider, region of inside, zoomed picture", "double click: full screen",
+                                        "right click: menu", "drop: show files, apply a .cube"};
     s->keys.row[s->keys.count++] = (struct key_row){.help = "Mouse", .heading = true};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
@@ -714,22 +714,109 @@ void events_fill_list(const struct session *s, struct choice_list *list)
 
 // ---- mouse ----
 
-// Moves the divider, or the zoomed picture if the drag did not begin at the divider.
+// Returns the stage `inside` whose region a drag changes: the selected stage, or the last one unless the picture is
+// zoomed. -1: there is none.
+static int region_stage(const struct session *s)
+{
+    const struct settings *settings = &s->stream.settings;
+    int stage, param;
+    if (settings_selected(settings, &stage, &param) && settings->chain.stage[stage].filter == &filter_inside)
+        return stage;
+    for (stage = settings->zoom > 0 ? -1 : settings->chain.count - 1; stage >= 0; stage--) {
+        if (settings->chain.stage[stage].filter == &filter_inside)
+            break;
+    }
+    return stage;
+}
+
+// Replaces a place in the chain's result by the one in the input of a stage, in %. False: a filter after the stage
+// moves pixels in another way than mirror, flip and scale.
+static bool region_place(const struct chain *chain, int stage, float at[2])
+{
+    for (int i = stage + 1; i < chain->count; i++) {
+        const struct filter *filter = chain->stage[i].filter;
+        at[0] = filter->mirror ? 1 - at[0] : at[0];
+        at[1] = filter->flip ? 1 - at[1] : at[1];
+        if (filter_moves(filter) && filter->kind == FILTER_WARP && strcmp(filter->name, "scale") != 0)
+            return false;
+    }
+    for (int i = 0; i < 2; i++)
+        at[i] = 100 * fminf(fmaxf(at[i], 0), 1);
+    return true;
+}
+
+// Begins a drag of the region at a place: of one of its corners, of the whole region, or of the first corner of a new
+// one.
+static void region_begin(struct session *s, int stage, const float at[2], const float reach[2])
+{
+    const float *value = s->stream.settings.chain.stage[stage].values.value;
+    bool corner = true, within = true;
+    for (int i = 0; i < 2; i++) {
+        const float begin = value[INSIDE_X + i], end = begin + value[INSIDE_WIDTH + i];
+        const bool first = fabsf(at[i] - begin) < fabsf(at[i] - end);
+        corner = corner && fabsf(at[i] - (first ? begin : end)) <= 100 * reach[i];
+        within = within && at[i] > begin && at[i] < end;
+        s->mouse.fixed[i] = first ? end : begin;
+    }
+    s->mouse.changed = false;
+    s->mouse.drags = within && !corner ? DRAG_REGION : DRAG_CORNER;
+    for (int i = 0; i < 2 && !corner; i++)
+        s->mouse.fixed[i] = within ? at[i] - value[INSIDE_X + i] : at[i];
+}
+
+static void region_drag(struct session *s, int stage, const float at[2])
+{
+    struct settings *settings = &s->stream.settings;
+    struct chain chain = settings->chain;
+    const char *why;
+    for (int i = 0; i < 2; i++) {
+        float length = chain.stage[stage].values.value[INSIDE_WIDTH + i], begin = at[i] - s->mouse.fixed[i];
+        if (s->mouse.drags == DRAG_CORNER) {
+            length = fabsf(begin);
+            begin = fminf(at[i], s->mouse.fixed[i]);
+        } else {
+            begin = fminf(fmaxf(begin, fminf(0, 100 - length)), fmaxf(0, 100 - length));
+        }
+        chain_set(&chain, stage, INSIDE_WIDTH + i, roundf(10 * length) / 10, &why);
+        chain_set(&chain, stage, INSIDE_X + i, roundf(10 * begin) / 10, &why);
+    }
+    if (!s->mouse.changed)
+        edits_keep(&s->edits, settings, EDIT_ALONE);
+    s->mouse.changed = true;
+    settings->chain = chain;
+    settings_select(settings, stage);
+    settings->selected += INSIDE_FEATHER; // the wheel changes it
+    panes_changed(s->stream.panes, false);
+    report_state(&s->report, "state", session_status(s));
+}
+
+// Moves the divider, a region, or the zoomed picture.
 static void drag(struct session *s, const struct path_result *result, const struct window_event *event)
 {
-    const bool divider =
-        panes_split(s->stream.panes) && view_at_divider(s->view, result, &s->stream.settings, event->x);
-    if (event->begins)
-        s->mouse.pans = s->stream.settings.zoom > 0 && !divider;
-    if (!s->mouse.pans)
-        view_drag(s->view, result, &s->stream.settings, event->x);
-    else if (!event->begins)
-        view_pan(s->view, result, &s->stream.settings, event->x - s->mouse.x, event->y - s->mouse.y);
+    struct settings *settings = &s->stream.settings;
+    struct view_place place;
+    if (!view_place(s->view, result, settings, event->x, event->y, &place))
+        return;
+    float at[2] = {place.at[0], place.at[1]};
+    const bool divider = panes_split(s->stream.panes) && fabsf(at[0] - settings->divider) <= place.reach[0];
+    const int stage = region_stage(s);
+    const bool known = stage >= 0 && region_place(&settings->chain, stage, at);
+    if (event->begins) {
+        s->mouse.drags = settings->zoom > 0 && !divider ? DRAG_PICTURE : DRAG_DIVIDER;
+        if (known && !divider)
+            region_begin(s, stage, at, place.reach);
+    } else if (s->mouse.drags == DRAG_PICTURE) {
+        view_pan(s->view, result, settings, event->x - s->mouse.x, event->y - s->mouse.y);
+    } else if (s->mouse.drags != DRAG_DIVIDER && known) {
+        region_drag(s, stage, at);
+    }
+    if (s->mouse.drags == DRAG_DIVIDER)
+        settings->divider = fminf(fmaxf(place.at[0], 0), 1);
     s->mouse.x = event->x;
     s->mouse.y = event->y;
 }
 
-// Changes the selected parameter, or zooms with the Ctrl key.
+// Changes the selected parameter, of `inside` its feather, or zooms with the Ctrl key.
 static void turn_wheel(struct session *s, const struct path_result *result, const struct window_event *event)
 {
     char why[PROPERTY_WHY];
@@ -740,6 +827,10 @@ static void turn_wheel(struct session *s, const struct path_result *result, cons
         events_note_zoom(s);
         return;
     }
+    int stage, param;
+    if (!event->control && settings_selected(&s->stream.settings, &stage, &param) &&
+        s->stream.settings.chain.stage[stage].filter == &filter_inside)
+        s->stream.settings.selected += INSIDE_FEATHER - param;
     for (int i = 0; i < steps && !event->control; i++)
         run_command(s, &(struct key_command){.action = KEY_CHANGE, .number = event->steps > 0 ? 1 : -1}, why);
 }

@@ -73,8 +73,10 @@ struct session {
     struct chooser chooser;
     struct last_run last;
     struct {
-        bool pans;  // the drag moves the zoomed picture, else the divider
-        float x, y; // where it was last
+        enum { DRAG_DIVIDER, DRAG_PICTURE, DRAG_REGION, DRAG_CORNER } drags;
+        float x, y;     // where it was last
+        bool changed;   // the drag has changed the region
+        float fixed[2]; // the corner that stays, or the pointer's place in the region; in %
     } mouse;
 
     int64_t reported_ns;            // when progress was last reported

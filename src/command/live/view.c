@@ -407,30 +407,25 @@ float view_scale(const struct view *view, const struct path_result *result, cons
     return find_box(view, result, settings, &size, &box) ? box.width / (float)result->width : 1;
 }
 
-void view_drag(const struct view *view, const struct path_result *result, struct settings *settings, float x)
-{
-    const struct window_size size = window_size(view->window);
-    struct renderer_box box;
-    if (!find_box(view, result, settings, &size, &box))
-        return;
-    const float at = (x * (float)size.width - box.x) / box.width;
-    settings->divider = fminf(fmaxf(at, 0), 1);
-}
-
-bool view_at_divider(const struct view *view, const struct path_result *result, const struct settings *settings,
-                     float x)
+bool view_place(const struct view *view, const struct path_result *result, const struct settings *settings, float x,
+                float y, struct view_place *place)
 {
     enum { REACH_PX = 12 };
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    return find_box(view, result, settings, &size, &box) &&
-           fabsf(x * (float)size.width - box.x - settings->divider * box.width) <= REACH_PX * size.scale;
+    if (!find_box(view, result, settings, &size, &box))
+        return false;
+    place->at[0] = (x * (float)size.width - box.x) / box.width;
+    place->at[1] = (y * (float)size.height - box.y) / box.height;
+    place->reach[0] = REACH_PX * size.scale / box.width;
+    place->reach[1] = REACH_PX * size.scale / box.height;
+    return true;
 }
 
 // Moves the picture's point (x, y), 0 to 1, to the place (to_x, to_y) of the window, as far as the picture's sides
 // allow.
-static void place(const struct view *view, const struct path_result *result, struct settings *settings, float x,
-                  float y, float to_x, float to_y)
+static void move_to(const struct view *view, const struct path_result *result, struct settings *settings, float x,
+                    float y, float to_x, float to_y)
 {
     const struct window_size size = window_size(view->window);
     const float width = (float)size.width, height = (float)size.height;
@@ -446,21 +441,18 @@ static void place(const struct view *view, const struct path_result *result, str
 
 void view_pan(const struct view *view, const struct path_result *result, struct settings *settings, float dx, float dy)
 {
-    place(view, result, settings, settings->zoom_x, settings->zoom_y, 0.5f + dx, 0.5f + dy);
+    move_to(view, result, settings, settings->zoom_x, settings->zoom_y, 0.5f + dx, 0.5f + dy);
 }
 
 void view_zoom(const struct view *view, const struct path_result *result, struct settings *settings, int steps, float x,
                float y)
 {
     static const float step = 1.25f, most = 16; // of the image that fits the window
-    const struct window_size size = window_size(view->window);
-    struct renderer_box box;
-    if (!find_box(view, result, settings, &size, &box))
+    struct view_place at;
+    if (!view_place(view, result, settings, x, y, &at))
         return;
-    const float at_x = (x * (float)size.width - box.x) / box.width;
-    const float at_y = (y * (float)size.height - box.y) / box.height;
     const float fit = view_scale(view, result, &(struct settings){0});
     const float zoom = view_scale(view, result, settings) * powf(step, (float)steps);
     settings->zoom = zoom < 1.01f * fit ? 0 : fminf(zoom, most * fit);
-    place(view, result, settings, at_x, at_y, x, y);
+    move_to(view, result, settings, at.at[0], at.at[1], x, y);
 }

@@ -18,13 +18,14 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
 int view_choice(const struct view *view, float x, float y);
 // Returns the screen pixels per pixel of the picture.
 float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings);
-// These change the settings for the pointer at (x, y) of the window, 0 to 1.
-//
-// Moves the divider to the pointer.
-void view_drag(const struct view *view, const struct path_result *result, struct settings *settings, float x);
-// Returns true if the pointer is at the divider.
-bool view_at_divider(const struct view *view, const struct path_result *result, const struct settings *settings,
-                     float x);
+// A place in the picture: 0 to 1 from its left and top, below and above outside.
+struct view_place {
+    float at[2];
+    float reach[2]; // how near to a point the pointer hits it
+};
+// Finds the place of the pointer at (x, y) of the window, 0 to 1. False: no picture is visible.
+bool view_place(const struct view *view, const struct path_result *result, const struct settings *settings, float x,
+                float y, struct view_place *place);
 // Zooms by steps; the pointer stays at its place of the picture.
 void view_zoom(const struct view *view, const struct path_result *result, struct settings *settings, int steps, float x,
                float y);

@@ -312,6 +312,38 @@ def zoom(live, steps):
     return live.until(lambda e: e["zoom"] > 1.25 ** steps - 0.01)
 
 
+def regions(c):
+    """A drag draws, moves and stretches the region of `inside`, also in a zoomed and a mirrored picture. The wheel
+    changes its feather. Undo takes back a whole drag."""
+    live = view(PATTERN, "-f", "invert,inside=50:50:25:25", "--overlay", "off")
+
+    def drag(chain, begin, *ways):
+        words = ["mousedown", "1"]
+        for x, y in ways:
+            words += ["mousemove", "--window", str(live.window), str(x), str(y)]
+        move(live, str(begin[0]), str(begin[1]), *words, "mouseup", "1")
+        return live.until(lambda e: e["chain"] == chain)
+
+    state = drag("invert,inside=10:10:20:20", (32, 24), (60, 60), (96, 72))
+    c.check(state["divider"] == 0.5, "the divider stays", state["divider"])
+    move(live, "200", "200", *["click", "4"] * 3)
+    live.until(lambda e: e["chain"] == "invert,inside=10:10:20:20:feather=3")
+    drag("invert,inside=20:20:20:20:feather=3", (64, 48), (96, 72))
+    drag("invert,inside=0:0:20:20:feather=3", (96, 72), (20, 10))
+    live.act("undo")
+    drag("invert,inside=20:20:40:20:feather=3", (128, 96), (192, 96))
+    live.set("chain", "invert,inside=20:20:40:20,mirror")
+    drag("invert,inside=10:20:40:20,mirror", (192, 72), (224, 72))
+    drag("invert,inside=50:75:30:25,mirror", (160, 180), (64, 300))
+    live.set("chain", "invert,inside=50:50:25:25")
+    zoom(live, 2)
+    drag("invert,inside=10:50:20:20", (50, 120), (150, 195))
+    live.set("chain", "invert,inside=50:50:25:25,crop=300:200")
+    move(live, "32", "24", "mousedown", "1", "mousemove", "--window", str(live.window), "96", "72", "mouseup", "1")
+    c.check(live.more(5)["chain"] == "invert,inside=50:50:25:25,crop=300:200", "crop moves pixels")
+    c.check(live.quit()[0] == 0, "the end")
+
+
 def mouse(c):
     """A drag moves the divider. The wheel changes the parameter, Ctrl+wheel zooms, a drag then pans. A double click
     fills the screen. A new source ends the zoom."""
@@ -609,6 +641,6 @@ def captures(c):
 
 need_window()
 OPENCL = has_opencl(BINARY)
-sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, mouse, figures,
-                      kernel_reload, building, still_picture, recordings, early_screenshot, sizes, recording_time,
-                      captures, named_path_fails, full_disk))
+sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, regions, mouse,
+                      figures, kernel_reload, building, still_picture, recordings, early_screenshot, sizes,
+                      recording_time, captures, named_path_fails, full_disk))
