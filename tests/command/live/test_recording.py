@@ -219,6 +219,7 @@ def next_names(c):
         c.check(why in error and client.get("recording") is None, name, error)
     client.ask("set_property", "recording", "y.y4m")
     c.check(client.get("message") == "recording y.y4m", client.get("message"))
+    client.ask("wait_frame", client.get("frames") + 2)
     code, _, err = view.quit()
     c.check(code == 0 and err.count("\n") == 6, code, err)
     c.check(open(at("talk-2.y4m"), encoding="utf-8").read() == "older", "talk-2.y4m")
