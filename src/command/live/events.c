@@ -1,6 +1,7 @@
 // events.c: carries out keys, choices from lists, pointer events and the requests of the control socket
 #include "command/live/events.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/controls.h"
@@ -412,6 +413,19 @@ void events_note_zoom(struct session *s)
              s->stream.settings.zoom > 0 ? "" : ", fits the window");
 }
 
+// Ends the view; while it records or sends to a virtual camera, only the second time.
+static void leave(struct session *s)
+{
+    const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
+    const int64_t now_ns = clock_now_ns();
+    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < NOTE_S * (int64_t)1000000000))
+        s->stream.quit = true;
+    else
+        note_set(&s->stream.note, false, NOTE_S, "%s runs: the same key again quits",
+                 facts.recording ? "the recording" : "the virtual camera");
+    s->left_ns = now_ns;
+}
+
 static void go_back(struct session *s, int number)
 {
     char why[PROPERTY_WHY];
@@ -422,7 +436,7 @@ static void go_back(struct session *s, int number)
     else if (s->stream.settings.fullscreen)
         properties_set(&s->controlled, "fullscreen", "off", why);
     else
-        quit(s, number);
+        leave(s);
 }
 
 static bool carry_out(struct session *s, const struct key_command *command, char why[PROPERTY_WHY])

@@ -81,6 +81,7 @@ struct session {
 
     int64_t reported_ns;            // when progress was last reported
     struct status_line status_line; // of a run without a window
+    int64_t left_ns;                // when the key `back` asked whether to quit; 0: never
     int64_t drawn_ns;               // when the window was last drawn, after the swap
     bool redraw;                    // the screen is out of date
     bool capture_due;               // capture the next frame: the path or its frames have changed

@@ -209,6 +209,10 @@ def back(c):
     c.check(wait_until(lambda: live.geometry() == (WIDTH, HEIGHT)), "the window's size", live.geometry())
     code, last, errors = live.end("Escape")
     c.check(code == 0 and last["event"] == "summary" and not errors, "then it quits", code, errors)
+    live = view(PATTERN, "--record", "film.y4m")
+    c.check(live.act("back")["message"] == "the recording runs: the same key again quits", "it asks")
+    code, _, errors = live.end("Escape")
+    c.check(code == 0 and not errors, "the second one quits", code, errors)
 
 
 def other_letters(c):
