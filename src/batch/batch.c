@@ -40,7 +40,7 @@ struct batch {
     int jobs, threads; // number of workers; threads of one cpu path
     int64_t start_ns;
     struct totals totals;
-    struct record record;
+    struct batch_report report;
     struct captures captures; // of --capture
     struct earlier *earlier;
 };
@@ -214,7 +214,7 @@ static void record_one(struct batch *batch, const struct outcome *o)
         earlier_add(batch->earlier, o->task);
     if (batch->setup->watch && o->status == STATUS_DONE)
         batch->hooks->file(batch->hooks->context, o, true);
-    record_add(&batch->record, o);
+    batch_report_add(&batch->report, o);
 }
 
 static void record_group(struct batch *batch, struct outcome *group)
@@ -227,7 +227,7 @@ static void record_group(struct batch *batch, struct outcome *group)
         json_decref(o->passes);
         free(o);
     }
-    record_flush(&batch->record);
+    batch_report_flush(&batch->report);
 }
 
 // Runs until all workers have finished. Returns the signal that ended the run early, or 0.
@@ -266,7 +266,7 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
     return worked > 0 ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
-static int filter_tasks(struct batch *batch, const struct record_run *run)
+static int filter_tasks(struct batch *batch, const struct batch_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
     bool given_up = false;
@@ -279,7 +279,7 @@ static int filter_tasks(struct batch *batch, const struct record_run *run)
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
     batch->hooks->end(batch->hooks->context, &batch->totals, run, seconds, signal);
     const bool captured = captures_close(&batch->captures);
-    const bool reported = record_close(&batch->record, &batch->totals, seconds, signal) && captured;
+    const bool reported = batch_report_close(&batch->report, &batch->totals, seconds, signal) && captured;
     const int code = sum_up(batch, signal, given_up);
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
@@ -291,14 +291,14 @@ static int run(struct batch *batch, const char *const *operand, int operands)
         return EXIT_NOTHING;
     if (batch->tasks.count == 0 && o->watch)
         return EXIT_OK;
-    if (o->report && !record_check(o->report, o->files_from, &batch->inputs, &o->naming))
+    if (o->report && !batch_report_check(o->report, o->files_from, &batch->inputs, &o->naming))
         return EXIT_USAGE;
     if (o->dry_run)
         return dry_run(batch);
     tasks_clean(&batch->tasks);
     if (!choose_jobs(batch))
         return EXIT_NOTHING;
-    const struct record_run run = {
+    const struct batch_run run = {
         .filters = o->chain_text,
         .path = path_kind_name(batch->choice.kind),
         .path_why = batch->choice.why,
@@ -309,7 +309,7 @@ static int run(struct batch *batch, const char *const *operand, int operands)
         .work = tasks_hash(&batch->tasks) + hash_64(o->job, strlen(o->job)),
     };
     process_hold_signals(CALLS_ANY); // from here on, a signal lets the run write the end line of its report
-    if (o->report && !record_open(&batch->record, o->report, &run))
+    if (o->report && !batch_report_open(&batch->report, o->report, &run))
         return EXIT_NOTHING;
     return filter_tasks(batch, &run);
 }

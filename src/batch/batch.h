@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/process.h"
-#include "batch/record.h"
+#include "batch/report.h"
 #include "filter/chain.h"
 
 enum batch_path { BATCH_AUTO, BATCH_CPU, BATCH_OPENCL, BATCH_GL };
@@ -45,7 +45,7 @@ struct batch_hooks {
     // At least 10 times a second: the counts so far.
     void (*progress)(void *context, const struct totals *totals, size_t files, int64_t start_ns);
     // All workers have ended. `signal`: the signal that ended the run early, or 0.
-    void (*end)(void *context, const struct totals *totals, const struct record_run *run, double seconds, int signal);
+    void (*end)(void *context, const struct totals *totals, const struct batch_run *run, double seconds, int signal);
     // With `watch`: all files are filtered, and the run waits for more.
     void (*waiting)(void *context);
 };

@@ -1,5 +1,5 @@
 // merge.c: combines the reports of several runs and shards
-#include "batch/merge.h"
+#include "batch/report.h"
 
 #include "base/alloc.h"
 #include "base/file.h"

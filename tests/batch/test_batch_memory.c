@@ -3,7 +3,7 @@
 // a file that is not filtered yet; many new files are several groups
 #include "base/json_text.h"
 #include "batch/queue.h"
-#include "batch/record.h"
+#include "batch/report.h"
 #include "batch/worker.h"
 
 #include "unit.h"
@@ -29,12 +29,12 @@ static void test_json(void)
     const struct task task = {.input = &input, .output = "out/a.png"};
     const struct outcome outcome = {.task = &task, .status = STATUS_FAILED, .fault = FAULT_READ, .why = "it is locked"};
     json_set_alloc_funcs(allocate, free);
-    print_json(record_plan(&outcome, false), JSON_COMPACT);
+    print_json(batch_report_plan(&outcome, false), JSON_COMPACT);
     const long needed = allocations;
     CHECK(needed > 10);
     for (failing = 1; failing <= needed; failing++) {
         allocations = 0;
-        print_json(record_plan(&outcome, false), JSON_COMPACT);
+        print_json(batch_report_plan(&outcome, false), JSON_COMPACT);
         CHECK(allocations >= failing);
     }
     json_set_alloc_funcs(malloc, free);

@@ -1,7 +1,7 @@
 // fuzz_files.c: hostile reports of `batch merge`, T4 tables, lists of images, EXIF and XMP data, and images that may
 // move; a libFuzzer target, and by itself a run over seeds and their mutations
 #include "base/log.h"
-#include "batch/merge.h"
+#include "batch/report.h"
 #include "image/codec/metadata.h"
 #include "source/entries.h"
 #include "source/moving.h"

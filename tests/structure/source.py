@@ -71,7 +71,7 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|record)|"
+        r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|report)|"
         r"tune/(captures|journal|kernel/spec_read|study)|base/(json_text|trace)|"
         r"lane/(calibration|lane_camera|score|truth)|path/backend|source/video_info)\.c",
 }

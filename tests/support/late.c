@@ -6,7 +6,7 @@
 // - LATE_OLD: no file system supports a rename that does not replace
 // - LATE_CLEAN: the first file to be locked is removed just before, as another run's clean-up would do
 // Prints an error if a file is renamed before it is synced, or is not locked, and if a directory is not synced.
-#include "batch/record.h"
+#include "batch/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@ static struct {
     bool cleaned; // LATE_CLEAN was done
 } late;
 
-bool __real_record_close(struct record *record, const struct totals *totals, double seconds, int signal);
-bool __wrap_record_close(struct record *record, const struct totals *totals, double seconds, int signal);
+bool __real_batch_report_close(struct batch_report *report, const struct totals *totals, double seconds, int signal);
+bool __wrap_batch_report_close(struct batch_report *report, const struct totals *totals, double seconds, int signal);
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 int __real_flock(int fd, int operation);
@@ -41,14 +41,14 @@ int __wrap_rename(const char *from, const char *to);
 int __real_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
 int __wrap_renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags);
 
-bool __wrap_record_close(struct record *record, const struct totals *totals, double seconds, int signal)
+bool __wrap_batch_report_close(struct batch_report *report, const struct totals *totals, double seconds, int signal)
 {
     const char *number = getenv("LATE_SIGNAL");
     if (late.directories > 0)
         fprintf(stderr, "a directory was not synced\n");
     if (number)
         raise(atoi(number));
-    return __real_record_close(record, totals, seconds, signal);
+    return __real_batch_report_close(report, totals, seconds, signal);
 }
 
 static void come_into_being(const char *path, const char *to)

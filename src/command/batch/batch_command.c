@@ -341,7 +341,7 @@ static void print_file(void *context, const struct outcome *outcome, bool planne
     clear_progress(printer);
     if (printer->json) {
         if (printer->dry_run)
-            print_json(record_plan(outcome, planned), JSON_COMPACT);
+            print_json(batch_report_plan(outcome, planned), JSON_COMPACT);
         return;
     }
     if (planned)
@@ -387,7 +387,7 @@ static void show_progress(void *context, const struct totals *totals, size_t fil
 }
 
 // Prints the path of the run, and how many of its files the cpu path filtered instead.
-static void print_path(const struct totals *totals, const struct record_run *run)
+static void print_path(const struct totals *totals, const struct batch_run *run)
 {
     printf(", path %s", run->path);
     if (run->path_why[0])
@@ -397,7 +397,7 @@ static void print_path(const struct totals *totals, const struct record_run *run
     putchar('\n');
 }
 
-static void print_totals(void *context, const struct totals *totals, const struct record_run *run, double seconds,
+static void print_totals(void *context, const struct totals *totals, const struct batch_run *run, double seconds,
                          int signal)
 {
     struct printer *printer = context;
@@ -405,7 +405,7 @@ static void print_totals(void *context, const struct totals *totals, const struc
     const size_t left = totals_left(totals, run);
     clear_progress(printer);
     if (printer->json) {
-        print_json(record_summary(totals, run, seconds, signal), JSON_COMPACT | JSON_REAL_PRECISION(9));
+        print_json(batch_report_summary(totals, run, seconds, signal), JSON_COMPACT | JSON_REAL_PRECISION(9));
         return;
     }
     printf("%zu of %zu files done", status[STATUS_DONE], run->files);

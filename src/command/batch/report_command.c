@@ -1,7 +1,7 @@
 // report_command.c: the `report` command: combines the reports of several batches
 #include "base/json_text.h"
 #include "base/log.h"
-#include "batch/merge.h"
+#include "batch/report.h"
 #include "command/shared.h"
 
 #include <jansson.h>
@@ -51,7 +51,7 @@ static const struct option_list list = {
 
 static void print_summary(const struct merge_sum *sum)
 {
-    json_t *row = record_counts(sum->status, sum->fault);
+    json_t *row = batch_report_counts(sum->status, sum->fault);
     json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)sum->files,
                                           "missing", (json_int_t)sum->missing, "shards", sum->shards, "shards_missing",
                                           sum->shards_missing, "shards_unfinished", sum->shards_cut, MERGE_UNSTARTED,

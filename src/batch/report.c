@@ -1,5 +1,5 @@
-// record.c: the report of a batch
-#include "batch/record.h"
+// report.c: the report of a batch
+#include "batch/report.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -44,7 +44,8 @@ static bool check_content(const char *path)
     return read && (size == 0 || strcmp(has, begins) == 0 || refuse(path, "exists and is not a report"));
 }
 
-bool record_check(const char *path, const char *files_from, const struct inputs *inputs, const struct naming *naming)
+bool batch_report_check(const char *path, const char *files_from, const struct inputs *inputs,
+                        const struct naming *naming)
 {
     struct stat status;
     if (strcmp(path, "-") == 0)
@@ -135,7 +136,7 @@ static json_t *outcome_json(const struct outcome *outcome)
     return row;
 }
 
-static json_t *run_json(const struct record_run *run)
+static json_t *run_json(const struct batch_run *run)
 {
     json_t *row = json_object();
     set_text(row, "filters", run->filters);
@@ -147,7 +148,7 @@ static json_t *run_json(const struct record_run *run)
     return row;
 }
 
-json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS])
+json_t *batch_report_counts(const size_t status[STATUSES], const size_t fault[FAULTS])
 {
     json_t *row = json_object(), *faults = json_object();
     for (int i = 0; i < STATUSES; i++)
@@ -162,7 +163,7 @@ json_t *record_counts(const size_t status[STATUSES], const size_t fault[FAULTS])
 
 static json_t *totals_json(const struct totals *totals, double seconds, int signal)
 {
-    json_t *row = record_counts(totals->status, totals->fault);
+    json_t *row = batch_report_counts(totals->status, totals->fault);
     json_t *rate = seconds > 0 ? json_real((double)totals->status[STATUS_DONE] / seconds) : NULL;
     json_object_update_new(
         row, json_pack("{s:f,s:o*,s:f,s:I,s:I,s:o,s:i}", "seconds", seconds, "per_second", rate, "megapixels",
@@ -171,24 +172,24 @@ static json_t *totals_json(const struct totals *totals, double seconds, int sign
     return row;
 }
 
-static bool fail(struct record *record, const char *why)
+static bool fail(struct batch_report *report, const char *why)
 {
-    if (!record->failed)
-        log_error("cannot write the report %s: %s; %s", record->path, why,
-                  record->begun ? "the images are not affected"
+    if (!report->failed)
+        log_error("cannot write the report %s: %s; %s", report->path, why,
+                  report->begun ? "the images are not affected"
                                 : "no file is processed; name another file with --report");
-    record->failed = true;
+    report->failed = true;
     return false;
 }
 
 // Adds a line. Takes over the row. Returns false on failure (logged).
-static bool add_row(struct record *record, json_t *row)
+static bool add_row(struct batch_report *report, json_t *row)
 {
     const bool ok =
-        json_dumpf(row, record->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 && putc('\n', record->file) != EOF;
+        json_dumpf(row, report->file, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 && putc('\n', report->file) != EOF;
     const char *why = strerror(errno);
     json_decref(row);
-    return ok || fail(record, why);
+    return ok || fail(report, why);
 }
 
 // Opens and locks the file, because the lines of two runs must not mix. Returns NULL on failure; errno is EWOULDBLOCK
@@ -211,28 +212,28 @@ static FILE *open_locked(const char *path)
     return file;
 }
 
-bool record_open(struct record *record, const char *path, const struct record_run *run)
+bool batch_report_open(struct batch_report *report, const char *path, const struct batch_run *run)
 {
     char work[17];
-    *record = (struct record){.path = path, .file = open_locked(path)};
-    if (!record->file)
-        return fail(record, errno == EWOULDBLOCK ? "another run is writing to it" : strerror(errno));
+    *report = (struct batch_report){.path = path, .file = open_locked(path)};
+    if (!report->file)
+        return fail(report, errno == EWOULDBLOCK ? "another run is writing to it" : strerror(errno));
     json_t *start = run_json(run);
     snprintf(work, sizeof(work), "%016llx", (unsigned long long)run->work);
     set_text(start, "work", work);
-    record->begun = add_row(record, json_pack("{s:o}", "start", start)) && record_flush(record);
-    if (!record->begun)
-        fclose(record->file);
-    return record->begun;
+    report->begun = add_row(report, json_pack("{s:o}", "start", start)) && batch_report_flush(report);
+    if (!report->begun)
+        fclose(report->file);
+    return report->begun;
 }
 
-void record_add(struct record *record, const struct outcome *outcome)
+void batch_report_add(struct batch_report *report, const struct outcome *outcome)
 {
-    if (record->begun && !record->failed)
-        add_row(record, outcome_json(outcome));
+    if (report->begun && !report->failed)
+        add_row(report, outcome_json(outcome));
 }
 
-json_t *record_plan(const struct outcome *outcome, bool planned)
+json_t *batch_report_plan(const struct outcome *outcome, bool planned)
 {
     json_t *row = task_json(outcome, planned ? "planned" : status_names[outcome->status]);
     if (planned && outcome->replace)
@@ -240,24 +241,24 @@ json_t *record_plan(const struct outcome *outcome, bool planned)
     return row;
 }
 
-bool record_flush(struct record *record)
+bool batch_report_flush(struct batch_report *report)
 {
-    if (record->file && !record->failed && fflush(record->file) != 0)
-        fail(record, strerror(errno));
-    return !record->failed;
+    if (report->file && !report->failed && fflush(report->file) != 0)
+        fail(report, strerror(errno));
+    return !report->failed;
 }
 
-bool record_close(struct record *record, const struct totals *totals, double seconds, int signal)
+bool batch_report_close(struct batch_report *report, const struct totals *totals, double seconds, int signal)
 {
-    if (!record->begun)
+    if (!report->begun)
         return true;
-    if (!record->failed && add_row(record, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))))
-        record_flush(record);
-    if (!file_sync(fileno(record->file)))
-        fail(record, strerror(errno));
-    if (fclose(record->file) != 0)
-        fail(record, strerror(errno));
-    return !record->failed;
+    if (!report->failed && add_row(report, json_pack("{s:o}", "end", totals_json(totals, seconds, signal))))
+        batch_report_flush(report);
+    if (!file_sync(fileno(report->file)))
+        fail(report, strerror(errno));
+    if (fclose(report->file) != 0)
+        fail(report, strerror(errno));
+    return !report->failed;
 }
 
 void totals_add(struct totals *totals, const struct outcome *outcome)
@@ -274,13 +275,13 @@ void totals_add(struct totals *totals, const struct outcome *outcome)
     totals->on_cpu += outcome->on_cpu;
 }
 
-size_t totals_left(const struct totals *totals, const struct record_run *run)
+size_t totals_left(const struct totals *totals, const struct batch_run *run)
 {
     const size_t *status = totals->status;
     return run->files - status[STATUS_DONE] - status[STATUS_SKIPPED] - status[STATUS_FAILED];
 }
 
-json_t *record_summary(const struct totals *totals, const struct record_run *run, double seconds, int signal)
+json_t *batch_report_summary(const struct totals *totals, const struct batch_run *run, double seconds, int signal)
 {
     json_t *row = run_json(run);
     json_object_set_new(row, "left_out", json_integer((json_int_t)run->left_out));
