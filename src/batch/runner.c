@@ -83,16 +83,16 @@ bool runner_open(struct runner *runner, const struct runner_setup *setup)
     return setup->member < 0 || runner->device;
 }
 
-static void fit_close(struct runner_fit *fit)
+static void slot_close(struct runner_slot *slot)
 {
-    path_close(fit->path);
-    *fit = (struct runner_fit){0};
+    path_close(slot->path);
+    *slot = (struct runner_slot){0};
 }
 
 void runner_close(struct runner *runner)
 {
-    for (int i = 0; i < RUNNER_FITS; i++)
-        fit_close(&runner->fit[i]);
+    for (int i = 0; i < RUNNER_SLOTS; i++)
+        slot_close(&runner->slot[i]);
     gl_context_close_current(runner->gl);
     runner->gl = NULL;
 }
@@ -102,11 +102,11 @@ int runner_lag(const struct runner *runner)
     return runner->device || runner->gl ? 1 : 0;
 }
 
-static bool fits(const struct runner_fit *fit, const struct runner_request *request)
+static bool fits(const struct runner_slot *slot, const struct runner_request *request)
 {
-    return fit->path && image_shape_equal(&fit->input, &request->picture->shape) &&
-           image_shape_equal(&fit->encode, &request->encode) && fit->fed == (request->feed != NULL) &&
-           fit->turn.mirror == request->turn.mirror && fit->turn.flip == request->turn.flip;
+    return slot->path && image_shape_equal(&slot->input, &request->picture->shape) &&
+           image_shape_equal(&slot->encode, &request->encode) && slot->fed == (request->feed != NULL) &&
+           slot->turn.mirror == request->turn.mirror && slot->turn.flip == request->turn.flip;
 }
 
 // The cpu path ignores --kernels, so it cannot replace a device then.
@@ -125,9 +125,9 @@ static uint64_t result_pixels(const struct image_shape *input, const struct chai
     return from > to ? from : to;
 }
 
-// Opens the fit's path for the request. If the device cannot run it, opens a cpu path. Returns false on failure; *why
+// Opens the slot's path for the request. If the device cannot run it, opens a cpu path. Returns false on failure; *why
 // has the reason or is NULL.
-static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct runner_request *request, char **why)
+static bool slot_open(struct runner *runner, struct runner_slot *slot, const struct runner_request *request, char **why)
 {
     const struct image_shape *input = &request->picture->shape;
     struct chain chain = {0};
@@ -137,7 +137,7 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         chain_append(&chain, filter_find("flip"));
     for (int i = 0; i < runner->setup.chain->count; i++)
         chain.stage[chain.count++] = runner->setup.chain->stage[i];
-    *fit = (struct runner_fit){
+    *slot = (struct runner_slot){
         .input = *input, .encode = request->encode, .turn = request->turn, .fed = request->feed != NULL};
     if (!runner->device && !may_leave_device(runner)) {
         *why = xstrdup("the device was lost");
@@ -148,69 +148,69 @@ static bool fit_open(struct runner *runner, struct runner_fit *fit, const struct
         .kind = runner->gl ? PATH_GL : computed,
         .device = runner->device,
         .gl = runner->gl,
-        .input = fit->input,
-        .encode = fit->encode,
-        .encoded_only = fit->encode.width > 0,
-        .fed = fit->fed,
+        .input = slot->input,
+        .encode = slot->encode,
+        .encoded_only = slot->encode.width > 0,
+        .fed = slot->fed,
         .chain = &chain,
         .depth = runner_lag(runner) + 1,
         .threads = runner->setup.threads,
         .tuned = runner->setup.tuned,
     };
     // for each image in flight: input, output, and the intermediate results of passes
-    fit->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
-    fit->path = path_open(&setup, why);
-    if (!fit->path && setup.kind != PATH_CPU && !process_interrupted() && may_leave_device(runner)) {
+    slot->bytes = (image_bytes(input) + 8 * result_pixels(input, &chain)) * RUNNER_FLIGHTS;
+    slot->path = path_open(&setup, why);
+    if (!slot->path && setup.kind != PATH_CPU && !process_interrupted() && may_leave_device(runner)) {
         log_message(LOG_WARN + LOG_LINES, "an image of %dx%d pixels runs on the cpu path: %s", input->width,
                     input->height, *why ? *why : "the device cannot run it");
         free(*why);
         setup.kind = PATH_CPU;
-        fit->path = path_open(&setup, why);
+        slot->path = path_open(&setup, why);
     }
-    if (fit->path && runner->setup.captures && !request->feed) {
-        const bool cpu = setup.kind == PATH_CPU, tunable = cpu && fit->encode.width == 0;
+    if (slot->path && runner->setup.captures && !request->feed) {
+        const bool cpu = setup.kind == PATH_CPU, tunable = cpu && slot->encode.width == 0;
         const char *device = "cpu";
         if (!cpu)
             device = runner->gl ? runner->gl->name : runner->device->info.name;
         captures_add(runner->setup.captures, &chain, device, tunable ? setup.threads : 0, false, request->picture);
     }
-    return fit->path;
+    return slot->path;
 }
 
 // Returns a free place for a path. Closes idle paths, the least recently used first, if no place is free or the open
 // paths hold too much memory. At most RUNNER_FLIGHTS - 1 paths are busy, so a place can always be freed.
-static struct runner_fit *free_fit(struct runner *runner)
+static struct runner_slot *free_slot(struct runner *runner)
 {
     const uint64_t most = runner_lag(runner) ? runner->setup.keep_bytes : 0;
     for (;;) {
-        struct runner_fit *empty = NULL, *idle = NULL;
+        struct runner_slot *empty = NULL, *idle = NULL;
         uint64_t bytes = 0;
-        for (struct runner_fit *fit = runner->fit; fit < runner->fit + RUNNER_FITS; fit++) {
-            bytes += fit->bytes;
-            if (!fit->path)
-                empty = fit;
-            else if (path_info(fit->path)->in_flight == 0 && (!idle || fit->asked < idle->asked))
-                idle = fit;
+        for (struct runner_slot *slot = runner->slot; slot < runner->slot + RUNNER_SLOTS; slot++) {
+            bytes += slot->bytes;
+            if (!slot->path)
+                empty = slot;
+            else if (path_info(slot->path)->in_flight == 0 && (!idle || slot->asked < idle->asked))
+                idle = slot;
         }
         if (empty && (!idle || bytes <= most))
             return empty;
-        fit_close(idle);
+        slot_close(idle);
     }
 }
 
 // Returns the path for the request, and opens it if needed. Returns NULL on failure.
-static struct runner_fit *fit_for(struct runner *runner, const struct runner_request *request, char **why)
+static struct runner_slot *slot_for(struct runner *runner, const struct runner_request *request, char **why)
 {
-    struct runner_fit *fit = runner->fit;
-    while (fit < runner->fit + RUNNER_FITS && !fits(fit, request))
-        fit++;
-    if (fit == runner->fit + RUNNER_FITS) {
-        fit = free_fit(runner);
-        if (!fit_open(runner, fit, request, why))
+    struct runner_slot *slot = runner->slot;
+    while (slot < runner->slot + RUNNER_SLOTS && !fits(slot, request))
+        slot++;
+    if (slot == runner->slot + RUNNER_SLOTS) {
+        slot = free_slot(runner);
+        if (!slot_open(runner, slot, request, why))
             return NULL;
     }
-    fit->asked = ++runner->asked;
-    return fit;
+    slot->asked = ++runner->asked;
+    return slot;
 }
 
 // After the loss of the device: reopens the device or changes to the cpu path. After a failure of GL: changes to the
@@ -244,17 +244,17 @@ static bool submit_waiting(struct runner *runner, bool *lost, char **why)
 {
     while (runner->submitted < runner->flights) {
         const struct runner_request *request = &runner->flight[runner->submitted].request;
-        struct runner_fit *fit = fit_for(runner, request, why);
-        if (fit && path_info(fit->path)->in_flight == path_info(fit->path)->depth)
+        struct runner_slot *slot = slot_for(runner, request, why);
+        if (slot && path_info(slot->path)->in_flight == path_info(slot->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
         const struct frame_time frame_time = {.source = request->name};
-        if (fit && request->feed)
-            path_feed(fit->path, request->feed, &frame_time);
-        else if (!fit || !path_submit(fit->path, request->picture, &frame_time)) {
-            *lost = fit && path_info(fit->path)->lost;
+        if (slot && request->feed)
+            path_feed(slot->path, request->feed, &frame_time);
+        else if (!slot || !path_submit(slot->path, request->picture, &frame_time)) {
+            *lost = slot && path_info(slot->path)->lost;
             return runner->submitted > 0 && !*lost;
         }
-        runner->flight[runner->submitted++].fit = fit;
+        runner->flight[runner->submitted++].slot = slot;
     }
     return true;
 }
@@ -279,13 +279,13 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
         *why = NULL;
         ok = submit_waiting(runner, &lost, why);
         if (ok) {
-            struct path *path = runner->flight[0].fit->path;
+            struct path *path = runner->flight[0].slot->path;
             ok = path_collect(path, result);
             lost = path_info(path)->lost;
         }
     } while (!ok && lost && recover(runner));
     if (ok) {
-        const struct path *path = runner->flight[0].fit->path;
+        const struct path *path = runner->flight[0].slot->path;
         runner->done_path = path;
         runner->done_by = path_kind_info(path_info(path)->kind)->needs_device
                               ? &runner->setup.fleet->member[runner->setup.member]

@@ -36,7 +36,7 @@ void fleet_finish(struct fleet *fleet); // accepts a zeroed fleet; no thread may
 
 enum {
     RUNNER_FLIGHTS = 2,
-    RUNNER_FITS = 8, // paths that stay open, for the landscape and portrait images of a few cameras
+    RUNNER_SLOTS = 8, // paths that stay open, for the landscape and portrait images of a few cameras
 };
 
 struct runner_setup {
@@ -60,7 +60,7 @@ struct runner_request {
 };
 
 // A path for images of one shape
-struct runner_fit {
+struct runner_slot {
     struct path *path; // NULL: none
     struct image_shape input, encode;
     struct codec_turn turn;
@@ -73,11 +73,11 @@ struct runner {
     struct runner_setup setup;
     struct device *device; // NULL: the cpu path or the gl path
     struct gl_context *gl; // NULL: not the gl path
-    struct runner_fit fit[RUNNER_FITS];
+    struct runner_slot slot[RUNNER_SLOTS];
     unsigned long asked; // counts the uses of paths
     struct {
         struct runner_request request;
-        struct runner_fit *fit;         // its path, if it is submitted
+        struct runner_slot *slot;       // its path, if it is submitted
     } flight[RUNNER_FLIGHTS];           // the oldest first
     int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
     const struct fleet_member *done_by; // device of the last collected image; NULL: the cpu path
