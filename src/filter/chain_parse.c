@@ -242,8 +242,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
     return *value == 0 || access(name, R_OK) == 0 ||
-           fail(parse, "%s: cannot read the file '%.120s' of %s: %s%s", parse->filter->name, text, row->name,
-                strerror(errno),
+           fail(parse, "%s: cannot read the file '%.120s': %s%s", parse->filter->name, text, strerror(errno),
                 errno == ENOENT ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
 }
 

@@ -125,7 +125,7 @@ def drive(c, *args):
     m.set("look", "none")
     c.check(m.get("chain") == "none", m.get("chain"))
     error = m.error("set_property", "chain", "overlay=a,b.jpg")
-    c.check("cannot read the file 'a' of file: No such file or directory; a name with , : ; | ! or = needs" in error,
+    c.check("cannot read the file 'a': No such file or directory; a name with , : ; | ! or = needs" in error,
             error)
     for _ in range(33):
         m.ask("key", "undo")
