@@ -61,7 +61,7 @@ bool automatic_follow(struct automatic *a, struct panes *panes)
     const struct panes_setup *with = panes_parts(panes);
     struct path_choice *c = &a->choice;
     bool chosen = false;
-    with->meter->waits_upload = false;
+    with->state->timed = false;
     if (!with->state->automatic) {
         c->count = c->at = 0;
         a->tries = false;
@@ -77,7 +77,7 @@ bool automatic_follow(struct automatic *a, struct panes *panes)
         chosen = report_choice(c, with->state);
     }
     a->tries = panes_kind(panes) != path_choice_kind(c);
-    with->meter->waits_upload = path_choice_times(c) && !a->tries;
+    with->state->timed = path_choice_times(c) && !a->tries;
     if (a->tries) {
         with->state->kind = path_choice_kind(c);
         if (path_choice_times(c))
@@ -90,7 +90,7 @@ bool automatic_follow(struct automatic *a, struct panes *panes)
 bool automatic_add(struct automatic *a, struct panes *panes, int64_t collected_ns)
 {
     const struct panes_setup *with = panes_parts(panes);
-    if (!with->meter->waits_upload)
+    if (!with->state->timed)
         return false;
     path_choice_add(&a->choice,
                     (double)(collected_ns - a->submitted_ns) / 1e6 + meter_shown_ms(with->meter, "texture upload"));

@@ -26,7 +26,6 @@ struct meter {
     int64_t opened_ns, first_ns, last_ns;        // when the run began, and when the first and last frame were shown
     uint64_t number;                             // of the present frame, from meter_begin
     bool paused;                                 // ignore the next interval
-    bool waits_upload;                           // the upload to a texture waits for the GPU, so its stage has it all
     struct trace *trace;                         // borrowed; NULL for none
 };
 

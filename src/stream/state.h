@@ -8,6 +8,7 @@ struct stream_state {
     enum path_kind kind; // of the main pane's path, or of the one that is being built
     bool automatic;      // the stream chooses the kind: the settings say so, and no path has failed
     const char *why;     // why monocle chose the kind; NULL: the user named it, or it is the first one
+    bool timed;          // frames are timed to choose the kind: an upload to a texture waits for the GPU
     int device;          // index in struct devices; -1: none
     bool gl;             // there is a GL context
     bool split_failed;   // the second pane failed; see panes_split_again

@@ -477,7 +477,7 @@ static const struct frame *collect(struct stream *s)
 {
     if (s->code >= EXIT_NOTHING)
         return NULL;
-    const bool polls = s->setup.client->events && !s->meter.waits_upload;
+    const bool polls = s->setup.client->events && !s->state.timed;
     while (polls && (s->setup.served || panes_busy(s->panes)) && !panes_ready(s->panes)) {
         s->setup.client->events(s->setup.context);
         if (stream_finished(s))

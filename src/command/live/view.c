@@ -316,7 +316,7 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
         const int64_t start = clock_now_ns();
         gl_software_lock(window_gl(view->window));
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
-        if (meter->waits_upload)
+        if (panes_parts(panes)->state->timed)
             upload_wait();
         gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
