@@ -17,8 +17,7 @@
 
 static const char *const examples[] = {
     "monocle devices  list the devices",
-    "monocle devices --all  also list limits, vector widths, extensions and image formats",
-    "monocle devices --json  list all facts of the devices as JSON",
+    "monocle devices --json  list the devices as JSON",
     "monocle live -d 0  run the live view on the first device",
     NULL,
 };
@@ -34,17 +33,8 @@ static const char *const details[] = {
     "-p auto times in a window.",
     "A child process with a limit of 20 s lists the devices, and one with a limit of 180 s queries each device. If a "
     "driver crashes or hangs, a warning names it, and the list continues with the other drivers.",
-    "The members of a device in --json, besides those of the list (null: the driver does not report it):",
+    "The members of a device in --json, besides those of the list (all facts that a driver reports: clinfo --json):",
     "vendor_id\tPCI vendor id, such as \"0x10de\"",
-    "pci\tPCI address, such as \"0000:01:00.0\"",
-    "opencl_c\tversions of OpenCL C",
-    "half, double\ttrue if the device computes with this type",
-    "work_item_sizes\tlargest work-group in each dimension",
-    "limits\tsizes in bytes or pixels, alignment, clock, resolution of the profiling timer (timer_ns)",
-    "vector_widths\tpreferred and native, for each type",
-    "extensions\tall extensions",
-    "extensions_used\tthe extensions that monocle uses: true if the device has the extension",
-    "image_formats\tformats of 2D images that kernels read or write, such as \"RGBA/UNORM_INT8\"",
     "opens\ttrue if the device can be opened",
     "sharing\tthe sharing modes: mode, works, why",
     "problem\twhy a query failed; null if all succeeded",
@@ -58,15 +48,14 @@ static const char *const exits[] = {
     NULL,
 };
 struct devices_options {
-    bool json, all;
+    bool json;
     const char *device;
 };
 #define AT(member) offsetof(struct devices_options, member)
 static const struct option options[] = {
     {"device", 'd', OPTION_TEXT, "DEVICE", .help = "list only this device; default: all devices", .offset = AT(device),
      .choices = "gpu|cpu|accelerator", .complete = "device"},
-    {"all", 'a', OPTION_FLAG, .help = "list all facts of a device", .offset = AT(all), .excludes = "json"},
-    JSON_OPTION(AT(json), LIST_JSON_HELP ", with all facts"),
+    JSON_OPTION(AT(json), LIST_JSON_HELP),
     {0},
 };
 static const struct option_list list = {
@@ -181,116 +170,6 @@ static void print_device(json_t *device)
         printf("   %-9s  %s: %s\n", text_of(mode, "mode"), is_true(mode, "works") ? "yes" : "no", text_of(mode, "why"));
 }
 
-// ---- all facts ----
-
-enum { COLUMNS = 100, INDENT = 26 };
-
-// Returns the unit of a limit whose name in JSON ends in one, such as "clock_mhz", and writes the rest of the name in
-// words. "": it has no unit.
-static const char *split_unit(const char *name, char label[64])
-{
-    static const char *const units[][2] = {{"_bytes", "bytes"}, {"_bits", "bits"},     {"_mhz", "MHz"},
-                                           {"_ns", "ns"},       {"_pixels", "pixels"}, {"", ""}};
-    for (size_t i = 0;; i++) {
-        const size_t length = strlen(name), suffix = strlen(units[i][0]);
-        if (length < suffix || strcmp(name + length - suffix, units[i][0]) != 0)
-            continue;
-        snprintf(label, 64, "%.*s", (int)(length - suffix), name);
-        for (char *c = label; *c; c++)
-            *c = *c == '_' ? ' ' : *c;
-        return units[i][1];
-    }
-}
-
-static void print_value(const char *unit, json_t *value)
-{
-    if (json_is_integer(value) && strcmp(unit, "bytes") == 0)
-        print_bytes((size_t)json_integer_value(value));
-    else if (json_is_integer(value))
-        printf("%lld%s%s", (long long)json_integer_value(value), unit[0] ? " " : "", unit);
-    else if (json_is_string(value))
-        printf("%s", json_string_value(value));
-    else if (json_is_boolean(value))
-        printf("%s", json_is_true(value) ? "yes" : "no");
-    else
-        printf("-");
-}
-
-// Prints an array or an object as words, broken into lines.
-static void print_words(json_t *value)
-{
-    json_t *words = json_array(), *each;
-    const char *name;
-    size_t i;
-    int column = INDENT;
-    json_object_foreach(value, name, each)
-    {
-        if (json_is_integer(each))
-            json_array_append_new(words, json_sprintf("%s %lld", name, (long long)json_integer_value(each)));
-        else if (json_is_true(each))
-            json_array_append_new(words, json_string(name));
-    }
-    json_array_extend(words, value); // does nothing if it is an object
-    json_array_foreach(words, i, each)
-    {
-        const int length = 1 + (json_is_string(each) ? (int)json_string_length(each) : 8);
-        if (column > INDENT && column + length > COLUMNS) {
-            printf(",\n%*s", INDENT, "");
-            column = INDENT;
-        }
-        printf("%s", column > INDENT ? ", " : "");
-        print_value("", each);
-        column += length + 1;
-    }
-    printf("%s\n", column > INDENT ? "" : "none");
-    json_decref(words);
-}
-
-static void print_fact(const char *label, const char *unit, json_t *value)
-{
-    printf("   %-*s", INDENT - 3, label);
-    if (json_is_array(value) || json_is_object(value)) {
-        print_words(value);
-        return;
-    }
-    print_value(unit, value);
-    putchar('\n');
-}
-
-static void print_all(json_t *device)
-{
-    static const struct {
-        const char *group, *name; // group NULL: a member of the device
-        const char *label;
-    } shown[] = {
-        {NULL, "vendor_id", "vendor id"},
-        {NULL, "pci", "PCI address"},
-        {NULL, "opencl_c", "OpenCL C"},
-        {NULL, "half", "half"},
-        {NULL, "double", "double"},
-        {NULL, "work_item_sizes", "work-item sizes"},
-        {"vector_widths", "preferred", "preferred vectors"},
-        {"vector_widths", "native", "native vectors"},
-        {NULL, "extensions_used", "extensions used"},
-        {"image_formats", "read", "image formats read"},
-        {"image_formats", "write", "image formats written"},
-        {NULL, "problem", "problem"},
-    };
-    const char *name;
-    json_t *value;
-    json_object_foreach(json_object_get(device, "limits"), name, value)
-    {
-        char label[64];
-        const char *unit = split_unit(name, label);
-        print_fact(label, unit, value);
-    }
-    for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
-        json_t *group = shown[i].group ? json_object_get(device, shown[i].group) : device;
-        if ((value = json_object_get(group, shown[i].name)))
-            print_fact(shown[i].label, "", value);
-    }
-}
-
 static void print_list(json_t *array, const struct devices_options *o, int only)
 {
     size_t i;
@@ -302,11 +181,8 @@ static void print_list(json_t *array, const struct devices_options *o, int only)
             continue;
         complete(device);
         json_array_append(chosen, device);
-        if (o->json)
-            continue;
-        print_device(device);
-        if (o->all)
-            print_all(device);
+        if (!o->json)
+            print_device(device);
     }
     if (o->json)
         print_json(chosen, JSON_INDENT(2));

@@ -1,8 +1,7 @@
 // cl.h: includes the OpenCL headers (other files include <CL/cl.h> through it); checks and names results
 #pragma once
 
-#define CL_TARGET_OPENCL_VERSION                                                                                       \
-    300 // only inspect/device_facts.c needs 3.0; other code uses 1.2, which every driver has
+#define CL_TARGET_OPENCL_VERSION 120 // which every driver has
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>

@@ -12,7 +12,7 @@ enum { INSPECT_WHY = 320 };
 // What a child can inspect, and its argument.
 #define INSPECT_OPENCL "opencl"   // "": the list of OpenCL devices
 #define INSPECT_DRIVER "driver"   // a library: loads this OpenCL driver alone and lists its devices
-#define INSPECT_DEVICE "device"   // a device's number in the list: its facts, image formats and sharing modes
+#define INSPECT_DEVICE "device"   // a device's number in the list: its sharing modes
 #define INSPECT_GL "gl"           // "": opens each kind of GL context, with a hidden window and without one
 #define INSPECT_CAMERAS "cameras" // "": opens the camera nodes
 

@@ -60,36 +60,16 @@ def facts(c):
     listed, real = sorted(d["memory_bytes"] for d in json.loads(out)), sorted(memory_sizes())
     c.check(listed == real, listed, real)
     c.check(device["opens"] is True and device["problem"] is None, device)
-    limits = device["limits"]
-    c.check(limits["image2d_width"] >= 2048 and limits["allocation_bytes"] > 1 << 20, limits)
-    c.check(4 <= limits["alignment_bytes"] <= 1024 and limits["timer_ns"] >= 1, limits)
-    c.check(limits["local_memory"] in ("local", "global"), limits)
-    c.check(len(device["work_item_sizes"]) == limits["work_item_dimensions"] >= 3, device)
-    c.check(set(device["vector_widths"]) == {"preferred", "native"}, device)
-    c.check(all(widths["float"] in (1, 2, 4, 8, 16) for widths in device["vector_widths"].values()), device)
-    c.check(isinstance(device["half"], bool) and isinstance(device["double"], bool), device)
-    c.check(device["double"] == ("cl_khr_fp64" in device["extensions"]), device)
-    c.check("1.2" in device["opencl_c"] and device["vendor_id"].startswith("0x"), device)
-    c.check("RGBA/UNORM_INT8" in device["image_formats"]["read"], device["image_formats"])
-    c.check("RGBA/UNORM_INT8" in device["image_formats"]["write"], device["image_formats"])
-    c.check(all(used == (name in device["extensions"]) for name, used in device["extensions_used"].items()), device)
+    c.check(device["vendor_id"].startswith("0x") and device["compute_units"] >= 1, device)
     c.check([r["mode"] for r in device["sharing"]] == ["gl-shared", "mapped", "opencl"], device["sharing"])
 
 
 def text(c):
     code, short, _ = run(MONOCLE, "devices")
-    code_all, everything, _ = run(MONOCLE, "devices", "--all", **NO_EGL)
-    c.check(code == code_all == 0 and b"timer" not in short and short[:40] == everything[:40], short)
+    c.check(code == 0, code, short)
     c.check(b"\nGL\n   window     " in short and b"\n   headless   " in short, short)
     c.check(b"the gl path does not work" not in short, short)
     c.check(re.search(rb"\n   -p auto    (zerocopy|gl|cpu)((, \w+)+: the fastest)?\n", short), short)
-    limits = dict(re.findall(r"^   (\S+(?: \S+)*) {2,}(.*)$", everything.decode(), re.M))
-    units = {"alignment": "bytes", "clock": "MHz", "timer": "ns", "address": "bits", "image buffer": "pixels"}
-    for label, unit in units.items():
-        c.check(re.fullmatch(rf"\d+ {unit}", limits.get(label, "")), label, limits)
-    for word in b"preferred vectors", b"RGBA/UNORM_INT8", b"OpenCL C", b"extensions used":
-        c.check(word in everything, word, everything)
-    c.check(run(MONOCLE, "devices", "-a", "-j")[0] == 2, "--all and --json")
 
 
 def one(c):
@@ -141,7 +121,7 @@ def crashes_later(c):
         code, out, err = run(MISLED, "devices", "--json", TEST_MISBEHAVE=how, TEST_LIMIT_MS="100000",
                              XDG_CACHE_HOME=at())
         device = json.loads(out)[0]
-        c.check(code == 0 and device["opens"] and device["limits"]["timer_ns"], how, code, out, err)
+        c.check(code == 0 and device["opens"] and device["vendor_id"], how, code, out, err)
         c.check(not any(r["works"] for r in device["sharing"]), how, device["sharing"])
         c.check(why in device["problem"] and why in device["sharing"][2]["why"], how, device["problem"])
 
