@@ -24,6 +24,7 @@
 
 enum {
     JOBS_MAX = 256,
+    WARNINGS_MOST = 64,  // kinds of warnings that are counted
     WAKE_NS = 100000000, // longest delay before a signal is noticed
 };
 
@@ -43,9 +44,18 @@ struct batch {
     struct batch_report report;
     struct captures captures; // of --capture
     struct earlier *earlier;
+    struct warning {
+        char *text;      // what several files lack
+        char *first;     // the first of their names, in the order of their bytes
+        size_t count;    // number of the files; 0: it was logged with another warning
+        uint64_t hashes; // sum of the hashes of the names
+    } warning[WARNINGS_MOST];
+    int warnings;
 };
 
 // ---- the files
+
+#define CANNOT_READ "monocle cannot read camera raw, JPEG XR, JPEG 2000, OpenEXR and HDR files"
 
 static void log_nothing_found(const struct inputs *inputs, const char *where)
 {
@@ -71,9 +81,10 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
     };
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
-    if (batch->inputs.foreign > 0)
-        log_warn("%zu image%s left out: monocle cannot read camera raw, JPEG XR, JPEG 2000, OpenEXR and HDR files",
-                 batch->inputs.foreign, batch->inputs.foreign == 1 ? " is" : "s are");
+    if (batch->inputs.foreigns > 0)
+        log_warn("%zu image%s left out: " CANNOT_READ "; convert camera raw with darktable-cli or dcraw first, "
+                 "others with ImageMagick",
+                 batch->inputs.foreigns, batch->inputs.foreigns == 1 ? " is" : "s are");
     if (batch->inputs.count > 0 || o->watch) {
         tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,
                    batch->earlier);
@@ -203,10 +214,68 @@ static void commit_group(struct outcome *group, bool sync)
         sync_directories(group);
 }
 
+// Counts each warning of a file that is done. Returns false if there are too many kinds.
+static bool count_warnings(struct batch *batch, const struct outcome *o)
+{
+    static const char between[] = "; ";
+    for (const char *at = o->why, *end; *at; at = *end ? end + strlen(between) : end) {
+        end = strstr(at, between) ? strstr(at, between) : at + strlen(at);
+        const size_t length = (size_t)(end - at);
+        int i = 0;
+        while (i < batch->warnings &&
+               (strlen(batch->warning[i].text) != length || memcmp(batch->warning[i].text, at, length) != 0))
+            i++;
+        if (i == WARNINGS_MOST)
+            return false;
+        if (i == batch->warnings)
+            batch->warning[batch->warnings++] =
+                (struct warning){.text = xprintf("%.*s", (int)length, at), .first = xstrdup(o->task->input->path)};
+        struct warning *warning = &batch->warning[i];
+        if (strcmp(o->task->input->path, warning->first) < 0) {
+            free(warning->first);
+            warning->first = xstrdup(o->task->input->path);
+        }
+        warning->count++;
+        warning->hashes += hash_64(o->task->input->path, strlen(o->task->input->path));
+    }
+    return true;
+}
+
+// Logs a line for each kind of warning. Kinds of the same files share a line.
+static void log_warnings(struct batch *batch)
+{
+    for (int i = 0; i < batch->warnings; i++) {
+        struct warning *warning = &batch->warning[i];
+        char name[PATH_MAX], text[FAULT_WHY], others[32] = "";
+        size_t used = 0;
+        for (int k = i; k < batch->warnings; k++) {
+            struct warning *same = &batch->warning[k];
+            if (same->count == 0 || same->count != warning->count || same->hashes != warning->hashes)
+                continue;
+            if (used < sizeof(text))
+                used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "; " : "", same->text);
+            same->count = k == i ? same->count : 0;
+        }
+        if (warning->count == 0)
+            continue;
+        if (warning->count > 1)
+            snprintf(others, sizeof(others), " and %zu more", warning->count - 1);
+        log_escape(name, sizeof(name), warning->first);
+        log_warn("%s%s: %s", name, others, text);
+    }
+    for (int i = 0; i < batch->warnings; i++) {
+        free(batch->warning[i].text);
+        free(batch->warning[i].first);
+    }
+    batch->warnings = 0;
+}
+
 static void record_one(struct batch *batch, const struct outcome *o)
 {
     totals_add(&batch->totals, o);
-    if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
+    if (o->status == STATUS_DONE && count_warnings(batch, o))
+        ;
+    else if (o->fault != FAULT_FULL || batch->totals.fault[FAULT_FULL] == 1) // once, although all files in flight fail
         tasks_log(&batch->tasks, o);
     if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
         queue_stop(&batch->queue);
@@ -266,6 +335,18 @@ static int sum_up(const struct batch *batch, int signal, bool given_up)
     return worked > 0 ? EXIT_FAILED_SOME : EXIT_NOTHING;
 }
 
+// Adds the images that were left out to the report of the first shard.
+static void report_foreign(struct batch *batch)
+{
+    for (size_t i = 0; batch->setup->shard.index == 0 && i < batch->inputs.foreigns; i++) {
+        const struct input input = {.path = batch->inputs.foreign[i]};
+        const struct task task = {.input = &input};
+        struct outcome outcome = {.task = &task};
+        outcome_skip(&outcome, CANNOT_READ);
+        batch_report_add(&batch->report, &outcome);
+    }
+}
+
 static int filter_tasks(struct batch *batch, const struct batch_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
@@ -277,6 +358,7 @@ static int filter_tasks(struct batch *batch, const struct batch_run *run)
     for (int i = 0; i < batch->jobs; i++)
         given_up = worker_close(workers[i]) || given_up;
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
+    log_warnings(batch);
     batch->hooks->end(batch->hooks->context, &batch->totals, run, seconds, signal);
     const bool captured = captures_close(&batch->captures);
     const bool reported = batch_report_close(&batch->report, &batch->totals, seconds, signal) && captured;
@@ -311,6 +393,7 @@ static int run(struct batch *batch, const char *const *operand, int operands)
     process_hold_signals(CALLS_ANY); // from here on, a signal lets the run write the end line of its report
     if (o->report && !batch_report_open(&batch->report, o->report, &run))
         return EXIT_NOTHING;
+    report_foreign(batch);
     return filter_tasks(batch, &run);
 }
 

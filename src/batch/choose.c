@@ -126,8 +126,7 @@ static void compare(struct choice *choice, const struct batch_setup *o, const st
         return;
     const double most_ms = (double)files * a.filter_ms / jobs;
     if (most_ms < START_MS) {
-        snprintf(choice->why, sizeof(choice->why), "a device would save at most %.1f s and takes about %.1f s to start",
-                 most_ms / 1e3, START_MS / 1e3);
+        snprintf(choice->why, sizeof(choice->why), "a device would take longer to start than it can save");
         return;
     }
     if ((fleet->count == 0 && !open_fleet(fleet, o)) || fleet->count == 0) {
@@ -139,10 +138,10 @@ static void compare(struct choice *choice, const struct batch_setup *o, const st
         return;
     }
     const double cpu_ms = cost_batch_ms(&a, files, jobs, 0), opencl_ms = cost_batch_ms(&b, files, jobs, fleet->count);
-    snprintf(choice->why, sizeof(choice->why), "estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3,
-             opencl_ms / 1e3);
     const struct path_candidate candidates[] = {{PATH_CPU, cpu_ms}, {PATH_OPENCL, opencl_ms}};
     choice->kind = candidates[path_fastest(candidates, 2, MARGIN)].kind;
+    log_info("estimated time: %.1f s by cpu, %.1f s by opencl", cpu_ms / 1e3, opencl_ms / 1e3);
+    snprintf(choice->why, sizeof(choice->why), "chosen by an estimate from one file");
 }
 
 // Compares the paths with the first file that can be decoded, of the first TRIES files.

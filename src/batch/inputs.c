@@ -95,7 +95,10 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
     const bool made = file && walk->among_outputs && output_is_made(path, NULL);
     walk->inputs->made += made;
     const char *extension = name_extension(path);
-    walk->inputs->foreign += type == DT_REG && *extension && codec_is_foreign_name(extension + 1);
+    if (type == DT_REG && *extension && codec_is_foreign_name(extension + 1)) {
+        walk->inputs->foreign = xgrow(walk->inputs->foreign, walk->inputs->foreigns, sizeof(char *));
+        walk->inputs->foreign[walk->inputs->foreigns++] = xstrdup(path);
+    }
     walk->inputs->directories += directory && !walk->setup->recursive;
     if (error && (picture || (walk->setup->recursive && error == ELOOP)))
         add(walk, path, relative, fault_of_reading(error), error);
@@ -248,7 +251,10 @@ void inputs_free(struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
         free(inputs->row[i].path);
+    for (size_t i = 0; i < inputs->foreigns; i++)
+        free(inputs->foreign[i]);
     free(inputs->row);
+    free(inputs->foreign);
     *inputs = (struct inputs){0};
 }
 

@@ -19,7 +19,9 @@ struct inputs {
     size_t count;
     size_t made;        // outputs of earlier runs that were left out
     size_t directories; // subdirectories that were not searched
-    size_t foreign;     // images left out: their extension is of a format that monocle cannot read
+    // Images left out: their extension is of a format that monocle cannot read.
+    char **foreign;
+    size_t foreigns;
 };
 
 struct inputs_setup {

@@ -286,6 +286,17 @@ struct merge_sum merge_sum(const struct merge *merge)
     return sum;
 }
 
+json_t *merge_failures(const struct merge *merge, size_t most)
+{
+    json_t *failures = json_array();
+    for (size_t i = 0; i < merge->rows.count && json_array_size(failures) < most; i++) {
+        const struct merge_row *row = merge->rows.row[i];
+        if (row->status == STATUS_FAILED)
+            json_array_append_new(failures, json_loads(row->line, 0, NULL));
+    }
+    return failures;
+}
+
 // Prints a report of all reports. First come the lines without a known run, then each shard: its runs with their start
 // lines, the last run at the end, with its end line. The last line counts the reports without a start line.
 static void print_lines(const struct merge *merge, FILE *out)

@@ -84,5 +84,7 @@ void merge_close(struct merge *merge); // accepts NULL
 struct merge_sum merge_sum(const struct merge *merge);
 // Returns what the shard (0 to shards - 1) lacks, such as "did not finish"; NULL: nothing.
 const char *merge_shard_fault(const struct merge *merge, int shard);
+// Returns the lines of the failed files, at most `most`, as an array of JSON objects.
+struct json_t *merge_failures(const struct merge *merge, size_t most);
 // Writes all reports as one. Returns false on failure (logged).
 bool merge_write(const struct merge *merge, const char *path);

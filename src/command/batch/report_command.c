@@ -49,7 +49,9 @@ static const struct option_list list = {
     .complete = "file",
 };
 
-static void print_summary(const struct merge_sum *sum)
+enum { FAILURES_MOST = 20, FAILURES_JSON_MOST = 10000 };
+
+static void print_summary(const struct merge *merge, const struct merge_sum *sum)
 {
     json_t *row = batch_report_counts(sum->status, sum->fault);
     json_object_update_new(row, json_pack("{s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I}", "files", (json_int_t)sum->files,
@@ -57,7 +59,24 @@ static void print_summary(const struct merge_sum *sum)
                                           sum->shards_missing, "shards_unfinished", sum->shards_cut, MERGE_UNSTARTED,
                                           sum->unstarted, "done_twice", (json_int_t)sum->twice, "torn_lines",
                                           (json_int_t)sum->torn));
+    json_object_set_new(row, "failures", merge_failures(merge, FAILURES_JSON_MOST));
     print_json(row, JSON_COMPACT);
+}
+
+static void print_failures(const struct merge *merge, size_t failed)
+{
+    json_t *failures = merge_failures(merge, FAILURES_MOST);
+    size_t i;
+    json_t *row;
+    json_array_foreach(failures, i, row)
+    {
+        const char *name = json_string_value(json_object_get(row, "input"));
+        const char *why = json_string_value(json_object_get(row, "why"));
+        log_print_line(stdout, "  %s: %s", name ? name : "a file whose name is not UTF-8", why ? why : "failed");
+    }
+    json_decref(failures);
+    if (failed > FAILURES_MOST)
+        printf("  ... and %zu more; --json names all\n", failed - FAILURES_MOST);
 }
 
 static void print_text(const struct merge *merge, const struct merge_sum *sum)
@@ -72,6 +91,7 @@ static void print_text(const struct merge *merge, const struct merge_sum *sum)
         if (sum->fault[i] > 0)
             printf("  %s: %zu\n", fault_names[i], sum->fault[i]);
     }
+    print_failures(merge, sum->status[STATUS_FAILED]);
     for (int i = 0; i < sum->shards; i++) {
         const char *fault = merge_shard_fault(merge, i);
         if (fault)
@@ -94,7 +114,7 @@ static int merge_reports(const struct report_options *o, const char *const *path
     const bool complete =
         sum.status[STATUS_FAILED] + sum.missing == 0 && sum.shards_missing + sum.shards_cut == 0 && sum.unstarted == 0;
     if (o->json)
-        print_summary(&sum);
+        print_summary(merge, &sum);
     else
         print_text(merge, &sum);
     const bool written = !o->output || merge_write(merge, o->output);

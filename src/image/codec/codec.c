@@ -110,7 +110,7 @@ static const struct {
     const char *text;
 } remarks[] = {
     {CODEC_NO_END, "the file has all pixels, but no end marker (EOI)"},
-    {CODEC_DEEP, "its 16 bits per channel are reduced to 8"},
+    {CODEC_DEEP, "its channels have more than 8 bits and are reduced to 8"},
     {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
     {CODEC_UNPROFILED, "its colour profile is damaged or not for its pixels, so they count as sRGB"},
     {CODEC_CLEAR, "its transparency is left out: transparent pixels show their hidden colours"},

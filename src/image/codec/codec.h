@@ -96,7 +96,7 @@ struct codec_metadata {
 // Differences between a file and the decoded image, besides metadata. Each is a bit of a set.
 enum codec_remark {
     CODEC_NO_END = 1,      // a JPEG has all pixels, but no end marker
-    CODEC_DEEP = 2,        // it has 16 bits per channel
+    CODEC_DEEP = 2,        // it has more than 8 bits per channel
     CODEC_FRAMES = 4,      // it is an animation
     CODEC_CLEAR = 8,       // it has transparent pixels, which the output shows
     CODEC_UNPROFILED = 16, // codec_to_srgb: its colour profile is damaged or not for its pixels

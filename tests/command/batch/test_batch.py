@@ -475,7 +475,7 @@ def auto_path(c):
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-o", "au-out", "au")
     summary = json.loads(out)
     c.check(code == 0 and summary["path"] == "cpu" and summary["done"] == 100, code, summary, err)
-    c.check(summary.get("path_why", "").startswith("a device would save at most 0.0 s"), summary)
+    c.check(summary.get("path_why", "").startswith("a device would take longer"), summary)
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
     c.check(code == 0 and "path_why" not in json.loads(out), out)
     os.makedirs(at("au-large"))  # the first image is large: for 100 such images a device could save time

@@ -209,7 +209,7 @@ def progress(c):
 
 
 def lossy_inputs(c):
-    """16 bits and further frames are lost with a warning for each file, which the report has, too."""
+    """16 bits and further frames are lost: one warning for each kind, and the report names each file."""
     head, end = b"\x89PNG\r\n\x1a\n", png_chunk(b"IEND", b"")
 
     def write(name, *parts):
@@ -234,8 +234,8 @@ def lossy_inputs(c):
     write("deep.tif", b"II*\0\x0a\0\0\0\0\0", struct.pack("<H", len(tags)),
           b"".join(struct.pack("<HHII", tag, 4 if tag == 273 else 3, 1, value) for tag, value in tags), bytes(4))
     write("IMG.JXR"), write("img.cr2"), write("notes.txt")
-    said = {"deep.png": "16 bits", "film.png": "an animation", "both.png": "are reduced to 8; it is an animation",
-            "film.gif": "an animation", "deep.tif": "16 bits", "one.png": "", "one.gif": ""}
+    said = {"deep.png": "more than 8 bits", "film.png": "an animation", "both.png": "are reduced to 8; it is an animation",
+            "film.gif": "an animation", "deep.tif": "more than 8 bits", "one.png": "", "one.gif": ""}
     _, _, err = batch(BINARY, *CPU, "--metadata", "strip", "--report", "lossy.jsonl", "-o", "lossless/{n}.png", "lossy")
     rows = files(at("lossy.jsonl"))
     c.check("warning: 2 images are left out: monocle cannot read camera raw, JPEG XR" in err, err)
@@ -247,7 +247,23 @@ def lossy_inputs(c):
         if "this build of monocle has no" in why:
             continue
         c.check(text in why if text else not why, name, "not", text, why)
-        c.check(not why or err.count("warning: lossy/%s: %s" % (name, why)) == 1, name, err)
+    frames_lost = sum("an animation" in row.get("why", "") for row in rows.values())
+    for line in ("both.png and 2 more: its channels have more than 8 bits and are reduced to 8\n",
+                 "both.png and %d more: it is an animation: all" % (frames_lost - 1)):
+        c.check(err.count("warning: lossy/" + line) == 1, err)
+    c.check(err.count("warning:") == 3, err)
+    left_out = {name: row.get("status") for name, row in rows.items() if "camera raw" in row.get("why", "")}
+    c.check(left_out == {"lossy/IMG.JXR": "skipped", "lossy/img.cr2": "skipped"}, left_out)
+    os.mkdir(at("bad"))
+    for number in range(22):
+        with open(at("bad", "%02d.png" % number), "wb") as f:
+            f.write(b"no image")
+    batch(BINARY, *CPU, "--report", "bad.jsonl", "-o", "x/{n}.png", "bad")
+    _, out, _ = run(BINARY, "report", "merge", "bad.jsonl", cwd=at())
+    c.check(out.count(b"\n  bad/") == 20 and b"bad/00.png: it is not a" in out and b"and 2 more" in out, out)
+    _, out, _ = run(BINARY, "report", "merge", "--json", "bad.jsonl", cwd=at())
+    named = sorted(row["input"] for row in json.loads(out)["failures"])
+    c.check(named == ["bad/%02d.png" % number for number in range(22)], named)
 
 
 sys.exit(Checks().run(reports, lossy_inputs, report_places, in_use, full_disk, endless, dry_runs, progress))
