@@ -10,12 +10,15 @@
 enum batch_path { BATCH_AUTO, BATCH_CPU, BATCH_OPENCL, BATCH_GL };
 enum batch_subsampling { SUBSAMPLING_KEEP, SUBSAMPLING_420, SUBSAMPLING_422, SUBSAMPLING_444 };
 
+enum batch_metadata { METADATA_KEEP, METADATA_STRIP, METADATA_NO_LOCATION };
+
 // How the outputs are encoded.
 struct batch_encoding {
-    int strip_metadata, keep_orientation; // 0 or 1
-    int keep_color;                       // 0: convert to sRGB, 1: keep
-    int subsampling;                      // enum batch_subsampling
-    int quality, compression;             // 0: not given
+    int metadata;             // enum batch_metadata
+    int keep_orientation;     // 0 or 1
+    int keep_color;           // 0: convert to sRGB, 1: keep
+    int subsampling;          // enum batch_subsampling
+    int quality, compression; // 0: not given
 };
 
 // The texts are borrowed; NULL: not given.

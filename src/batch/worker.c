@@ -157,13 +157,14 @@ static struct codec_settings settings_of(const struct file_work *work)
         .grey = chain_is_grey(&o->chain, head->shape.format == PIXFMT_GREY),
         .opaque = !head->alpha && !chain_changes_alpha(&o->chain),
         .orientation = !encoding->keep_orientation || head->upright,
+        .no_place = encoding->metadata == METADATA_NO_LOCATION,
         .turned = work->request.turn.transpose != chain_turns(&o->chain),
         .remarks = head->remarks,
     };
     name_format(work->outcome->task->output, &settings.format);
     if (chain_changes_alpha(&o->chain) && codec_info(settings.format)->subsampling)
         settings.remarks |= CODEC_CLEAR;
-    if (!encoding->strip_metadata) {
+    if (encoding->metadata != METADATA_STRIP) {
         settings.metadata = head->metadata;
     } else if (head->metadata.colours == CODEC_COLOURS_OWN) { // without their profile, the colours would be others
         settings.metadata.icc = head->metadata.icc;

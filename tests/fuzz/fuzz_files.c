@@ -56,7 +56,7 @@ static void check_list(const char *text)
 // Metadata, in an exact block, so that a sanitizer reports reads beyond it.
 static void check_metadata(const char *text, size_t size)
 {
-    const struct metadata_target target = {300, 200, 1 + (int)(size % 8), size % 2, size % 3 == 0};
+    const struct metadata_target target = {300, 200, 1 + (int)(size % 8), size % 2, size % 3 == 0, size % 5 < 3};
     struct codec_buffer settled = {0};
     double density[2];
     bool usable;

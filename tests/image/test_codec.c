@@ -43,7 +43,7 @@ static void test_exif(void)
         const size_t size = make_exif(exif, i % 2, last);
         check_that(&check, exif_orientation(exif, size) == 6, "orientation %d", exif_orientation(exif, size));
         memcpy(cut, exif, sizeof(cut));
-        const size_t left = exif_settle(cut, size, &(struct metadata_target){4, 3, 1, false, false});
+        const size_t left = exif_settle(cut, size, &(struct metadata_target){4, 3, 1, false, false, false});
         check_that(&check, left == (last ? 80 : size) && exif_orientation(cut, left) == 1, "settled: %zu bytes, %d",
                    left, exif_orientation(cut, left));
         check_that(&check, !memmem(cut, left, "thumb", 5), "the thumbnail is still there");
@@ -53,23 +53,24 @@ static void test_exif(void)
         memset(cut + 50, 0, 4);
         cut[i % 2 ? 53 : 50] = 12; // a thumbnail within the first directory: all is kept
         check_that(&check,
-                   exif_settle(cut, size, &(struct metadata_target){4, 3, 3, false, false}) == size &&
+                   exif_settle(cut, size, &(struct metadata_target){4, 3, 3, false, false, false}) == size &&
                        exif_orientation(cut, size) == 3,
                    "a thumbnail in place of the directory");
         memcpy(cut, exif, sizeof(cut));
-        check_that(&check,
-                   exif_orientation(cut, exif_settle(cut, size, &(struct metadata_target){4, 3, 0, false, false})) == 6,
-                   "0 leaves the orientation");
+        check_that(
+            &check,
+            exif_orientation(cut, exif_settle(cut, size, &(struct metadata_target){4, 3, 0, false, false, false})) == 6,
+            "0 leaves the orientation");
         cut[i % 2 ? 18 : 19] = 1; // 256 more
         check_that(&check, exif_orientation(cut, size) == 1, "an invalid orientation counts as 1");
-        exif_settle(cut, size, &(struct metadata_target){4, 3, 8, false, false});
+        exif_settle(cut, size, &(struct metadata_target){4, 3, 8, false, false, false});
         check_that(&check, exif_orientation(cut, size) == 8, "both bytes of an orientation are set");
         for (size_t end = 0; end < size; end++) {
             uint8_t *part = fenced(exif, end);
             const int orientation = exif_orientation(part, end);
             check_that(&check,
                        orientation == (end < 22 ? 1 : 6) &&
-                           exif_settle(part, end, &(struct metadata_target){4, 3, 3, false, false}) <= end,
+                           exif_settle(part, end, &(struct metadata_target){4, 3, 3, false, false, false}) <= end,
                        "cut at %zu: orientation %d", end, orientation);
         }
     }

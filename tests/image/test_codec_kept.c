@@ -221,7 +221,7 @@ static void test_orientations(void)
         exif[18 + (big ? bytes - 1 : 0)] = 6;
         check_that(&check, exif_orientation(exif, sizeof(exif)) == 6, "type %d, big-endian %d: orientation %d", type,
                    big, exif_orientation(exif, sizeof(exif)));
-        exif_settle(exif, sizeof(exif), &(struct metadata_target){4, 3, 1, false, false});
+        exif_settle(exif, sizeof(exif), &(struct metadata_target){4, 3, 1, false, false, false});
         check_that(&check, exif[18 + (big ? bytes - 1 : 0)] == 1 && exif_orientation(exif, sizeof(exif)) == 1,
                    "type %d, big-endian %d: set to %d", type, big, exif_orientation(exif, sizeof(exif)));
     }
@@ -260,7 +260,7 @@ static void test_inner(void)
     for (int i = 0; i < 2; i++) {
         memcpy(settled, exif, SIZE);
         check_that(&check,
-                   exif_settle(settled, SIZE, &(struct metadata_target){4, heights[i], 0, false, false}) == SIZE,
+                   exif_settle(settled, SIZE, &(struct metadata_target){4, heights[i], 0, false, false, false}) == SIZE,
                    "inner: nothing is cut");
         check_that(&check, settled[INNER] == (i == 0 ? 4 : 3), "inner: %d entries at height %d", settled[INNER],
                    heights[i]);
@@ -292,7 +292,8 @@ static void test_xmp_names(void)
                                "xtiff:ImageWidth=\"9\"><tiff:ImageWidthOld>9</tiff:ImageWidthOld>";
     struct codec_buffer settled = {0};
     const struct codec_bytes bytes = {(const uint8_t *)xmp, sizeof(xmp) - 1};
-    check_that(&check, xmp_settle(bytes, &(struct metadata_target){4, 3, 1, false, false}, &settled), "xmp: memory");
+    check_that(&check, xmp_settle(bytes, &(struct metadata_target){4, 3, 1, false, false, false}, &settled),
+               "xmp: memory");
     check_that(&check, settled.size == sizeof(want) - 1 && memcmp(settled.data, want, settled.size) == 0, "xmp: %.*s",
                (int)settled.size, (const char *)settled.data);
     codec_buffer_free(&settled);
@@ -472,7 +473,8 @@ static void test_settled(void)
         make_described(exif, big, type);
         if (type == 3)
             exif[104 + (big ? 3 : 0)] = 2; // a list of two
-        const size_t left = exif_settle(exif, DESCRIBED, &(struct metadata_target){WIDTH, HEIGHT, 1, true, false});
+        const size_t left =
+            exif_settle(exif, DESCRIBED, &(struct metadata_target){WIDTH, HEIGHT, 1, true, false, false});
         check_that(&check, left == DESCRIBED && exif_density(exif, DESCRIBED, density) && is_near(density, 150, 300),
                    "case %d: turned to %g by %g", i, density[0], density[1]);
         check_that(&check, exif[DESCRIBED_INNER + big] == 2, "case %d: %d of two entries remain", i,
@@ -526,12 +528,12 @@ static void test_xmp(void)
         const char *expected = cases[i][1] ? cases[i][1] : cases[i][0];
         const size_t size = strlen(cases[i][0]);
         const bool ok = xmp_settle((struct codec_bytes){fenced(cases[i][0], size), size},
-                                   &(struct metadata_target){75, 100, 1, true, false}, &settled);
+                                   &(struct metadata_target){75, 100, 1, true, false, false}, &settled);
         check_that(&check, ok && settled.size == strlen(expected) && memcmp(settled.data, expected, settled.size) == 0,
                    "case %zu of XMP: %.*s", i, (int)settled.size, (const char *)settled.data);
         for (size_t cut = 0; cut < size; cut++) // an end anywhere
             xmp_settle((struct codec_bytes){fenced(cases[i][0], cut), cut},
-                       &(struct metadata_target){75, 100, 1, true, false}, &settled);
+                       &(struct metadata_target){75, 100, 1, true, false, false}, &settled);
     }
     codec_buffer_free(&settled);
 }
@@ -550,8 +552,8 @@ static void test_long_xmp(void)
         while (ok && text.size < SIZE)
             ok = codec_buffer_append(&text, parts[i], strlen(parts[i]));
         ok = ok && codec_buffer_append(&text, end, strlen(end)) &&
-             xmp_settle((struct codec_bytes){text.data, text.size}, &(struct metadata_target){75, 100, 1, true, false},
-                        &settled);
+             xmp_settle((struct codec_bytes){text.data, text.size},
+                        &(struct metadata_target){75, 100, 1, true, false, false}, &settled);
         check_that(&check, ok, "long XMP data of '%s'", parts[i]);
     }
     codec_buffer_free(&text);

@@ -452,7 +452,7 @@ static void test_refused(struct codec *codec)
         {{.kind = {8, 1, 1}, .extra = 2}, "fewer samples", CODEC_UNSUPPORTED},
         {{.kind = {32, 1, 1}, .format = 3}, "to 8-bit RGB first", CODEC_UNSUPPORTED},
         {{.kind = {16, 1, 1}, .format = 2}, "signed samples", CODEC_UNSUPPORTED},
-        {{.kind = {8, 3, 2}, .compression = 7}, "compression 7 (JPEG)", CODEC_UNSUPPORTED},
+        {{.kind = {8, 3, 2}, .compression = 7}, "Not a JPEG file", CODEC_DAMAGED},
         {{.kind = {8, 3, 2}, .subfile = 1}, "thumbnail", CODEC_UNSUPPORTED},
         {{.kind = {8, 3, 2}, .compression = 5}, "damaged", CODEC_DAMAGED},
     };

@@ -73,8 +73,8 @@ static const struct option option_rows[] = {
      .help = "chroma subsampling of JPEG; default: keep, as in the input", .offset = AT(setup.encoding.subsampling)},
     {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
      .offset = AT(setup.encoding.compression), .min = 1, .max = 9},
-    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip", .offset = AT(setup.encoding.strip_metadata),
-     .help = "keep or remove colour profile, EXIF and XMP data; default: keep"},
+    {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip|no-location", .offset = AT(setup.encoding.metadata),
+     .help = "keep or remove EXIF and XMP data and the like, or remove only where the image was taken; default: keep"},
     {"color", 0, OPTION_CHOICE, .choices = "srgb|keep", .offset = AT(setup.encoding.keep_color),
      .help = "convert images with another colour profile to sRGB, or keep pixels and profile; default: srgb, if this "
              "build has lcms2"},
@@ -167,7 +167,7 @@ static char *job_text(const struct batch_options *o)
     if (hash)
         snprintf(users, sizeof(users), "\n%016llx", (unsigned long long)hash);
     return xprintf("%s\n%d %d %d %d %d %d%s%s%s", o->setup.chain_text, o->setup.encoding.quality,
-                   o->setup.encoding.subsampling, o->setup.encoding.compression, o->setup.encoding.strip_metadata,
+                   o->setup.encoding.subsampling, o->setup.encoding.compression, o->setup.encoding.metadata,
                    o->setup.encoding.keep_orientation, o->setup.encoding.keep_color, text_if(o->setup.kernels, "\n"),
                    text_or(o->setup.kernels, ""), users);
 }

@@ -126,7 +126,7 @@ const char *codec_remark_text(enum codec_remark remark)
 
 struct codec {
     void *state[CODEC_FORMATS];
-    struct codec_buffer exif, xmp, chunks; // of the file that is written
+    struct codec_buffer exif, xmp, iptc, chunks; // of the file that is written
     bool to_srgb;
     struct profile *profile;
     int converted; // rows of the image that is decoded
@@ -252,6 +252,7 @@ void codec_close(struct codec *codec)
     }
     codec_buffer_free(&codec->exif);
     codec_buffer_free(&codec->xmp);
+    codec_buffer_free(&codec->iptc);
     codec_buffer_free(&codec->chunks);
     profile_close(codec->profile);
     free(codec);
@@ -501,13 +502,22 @@ static void remove_unkept(const struct codec_kind *kind, struct codec_metadata *
     }
 }
 
-// Leaves out the PNG chunks that name the colours of the image before its conversion. Returns false if there is no
-// memory.
-static bool drop_colours(struct codec *codec, struct codec_bytes *chunks)
+// Returns true for a PNG chunk that names the colours before a conversion, or (a text of ImageMagick) the place.
+static bool is_outdated(const uint8_t *chunk, const struct codec_settings *settings)
 {
+    enum { HEAD = 8 };
+    const struct codec_bytes data = {chunk + HEAD, codec_chunk_bytes(chunk) - HEAD};
+    return (settings->metadata.colours == CODEC_COLOURS_CONVERTED && codec_names_colours(chunk)) ||
+           (settings->no_place && codec_begins(data, "exif:GPS", 8));
+}
+
+// Leaves out such chunks. Returns false if there is no memory.
+static bool drop_chunks(struct codec *codec, struct codec_settings *settings)
+{
+    struct codec_bytes *chunks = &settings->metadata.chunks;
     codec->chunks.size = 0;
     for (size_t at = 0; at < chunks->size; at += codec_chunk_bytes(chunks->data + at)) {
-        if (!codec_names_colours(chunks->data + at) &&
+        if (!is_outdated(chunks->data + at, settings) &&
             !codec_buffer_append(&codec->chunks, chunks->data + at, codec_chunk_bytes(chunks->data + at)))
             return false;
     }
@@ -526,8 +536,12 @@ static void exchange(double pair[2])
 static bool settle(struct codec *codec, const struct image_shape *shape, struct codec_settings *settings)
 {
     struct codec_bytes *exif = &settings->metadata.exif, *xmp = &settings->metadata.xmp;
-    const struct metadata_target target = {shape->width, shape->height, settings->orientation, settings->turned,
-                                           settings->metadata.colours == CODEC_COLOURS_CONVERTED};
+    const struct metadata_target target = {shape->width,
+                                           shape->height,
+                                           settings->orientation,
+                                           settings->turned,
+                                           settings->metadata.colours == CODEC_COLOURS_CONVERTED,
+                                           settings->no_place};
     codec->exif.size = 0;
     if (settings->turned) {
         exchange(settings->metadata.density);
@@ -541,6 +555,12 @@ static bool settle(struct codec *codec, const struct image_shape *shape, struct 
         return false;
     if (xmp->data)
         *xmp = (struct codec_bytes){codec->xmp.data, codec->xmp.size};
+    if (settings->no_place && settings->metadata.iptc.data) {
+        if (!iptc_without_place(settings->metadata.iptc, &codec->iptc))
+            return false;
+        settings->metadata.iptc =
+            (struct codec_bytes){codec->iptc.size > 0 ? codec->iptc.data : NULL, codec->iptc.size};
+    }
     return true;
 }
 
@@ -566,7 +586,7 @@ static bool prepare(struct codec *codec, const struct image *image, const struct
     }
     if (settings->metadata.left_out[0])
         codec_leave_out(error, settings->metadata.left_out);
-    if (fitting->metadata.colours == CODEC_COLOURS_CONVERTED && !drop_colours(codec, &fitting->metadata.chunks))
+    if (!drop_chunks(codec, fitting))
         return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
     remove_unkept(kind, &fitting->metadata, error);
     if (is_misfit(&fitting->metadata.icc, grey))

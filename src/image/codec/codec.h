@@ -165,6 +165,7 @@ struct codec_settings {
     bool grey;        // PNG, TIFF from rgba: all pixels are grey, write one channel
     bool opaque;      // PNG, WebP, TIFF from rgba: leave alpha out
     int orientation;  // to write into the EXIF and XMP data, 1 to 8; 0: unchanged
+    bool no_place;    // leave out where the image was taken
     bool turned;      // rows and columns have been exchanged since the metadata were read
     unsigned remarks; // of the head; codec_encode adds them to error->why
     struct codec_metadata metadata;

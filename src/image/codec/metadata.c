@@ -214,6 +214,23 @@ static void remove_entry(const struct tiff *tiff, uint8_t *data, size_t from, ui
     put_int(tiff, data, from, count - 1, COUNT);
 }
 
+// Clears the GPS directory with its values, and removes the entry that links to it.
+static void remove_place(const struct tiff *tiff, uint8_t *data, size_t main)
+{
+    size_t first;
+    struct ifd_entry entry;
+    const size_t from = read_number(tiff, main, TAG_GPS, 0);
+    const int count = directory(tiff, from, &first);
+    for (int i = 0; i < count; i++) {
+        if (read_entry(tiff, first + (size_t)i * ENTRY, &entry))
+            memset(data + entry.value, 0, entry.bytes);
+        memset(data + first + (size_t)i * ENTRY, 0, ENTRY);
+    }
+    if (count > 0)
+        memset(data + from, 0, COUNT);
+    remove_entry(tiff, data, main, TAG_GPS);
+}
+
 // EXIF 2.32: colour space 1 is sRGB; the interoperability index of files with sRGB is R98, with Adobe RGB R03.
 static void set_srgb(const struct tiff *tiff, uint8_t *data, size_t inner)
 {
@@ -242,6 +259,8 @@ size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *tar
     set_number(&tiff, data, inner, TAG_PIXELS_DOWN, TYPE_LONG, height);
     if (target->srgb)
         set_srgb(&tiff, data, inner);
+    if (target->no_place)
+        remove_place(&tiff, data, main);
     if (target->turned) {
         exchange(&tiff, data, main, TAG_RESOLUTION_ACROSS, TAG_RESOLUTION_DOWN);
         exchange(&tiff, data, inner, TAG_FOCAL_PLANE_ACROSS, TAG_FOCAL_PLANE_DOWN);
@@ -476,14 +495,26 @@ bool exif_into_tiff(const uint8_t *exif, size_t size, struct codec_buffer *file)
 // ---- XMP (ISO 16684-1): RDF as XML, in which a property is an attribute or an element
 
 enum { XMP_NAME = 64, XMP_PREFIXES = 32 };
-enum xmp_change { XMP_ORIENTATION, XMP_WIDTH, XMP_HEIGHT, XMP_SRGB, XMP_EXCHANGE, XMP_REMOVE, XMP_REMOVE_SRGB };
+enum xmp_change {
+    XMP_ORIENTATION,
+    XMP_WIDTH,
+    XMP_HEIGHT,
+    XMP_SRGB,
+    XMP_EXCHANGE,
+    XMP_REMOVE,
+    XMP_REMOVE_SRGB,
+    XMP_PLACE
+};
 
 #define XMP_CAMERA "http://ns.google.com/photos/1.0/camera/"
 #define XMP_EXIF "http://ns.adobe.com/exif/1.0/"
 #define XMP_TIFF "http://ns.adobe.com/tiff/1.0/"
+#define XMP_PHOTOSHOP "http://ns.adobe.com/photoshop/1.0/"
+#define XMP_IPTC "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"
+#define XMP_IPTC_MORE "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
 
 static const struct xmp_property {
-    const char *space, *name;
+    const char *space, *name; // a name with a final * is the begin of several
     enum xmp_change change;
 } xmp_properties[] = {
     {XMP_TIFF, "Orientation", XMP_ORIENTATION},
@@ -492,7 +523,14 @@ static const struct xmp_property {
     {XMP_EXIF, "PixelXDimension", XMP_WIDTH},
     {XMP_EXIF, "PixelYDimension", XMP_HEIGHT},
     {XMP_EXIF, "ColorSpace", XMP_SRGB},
-    {"http://ns.adobe.com/photoshop/1.0/", "ICCProfile", XMP_REMOVE_SRGB},
+    {XMP_PHOTOSHOP, "ICCProfile", XMP_REMOVE_SRGB},
+    {XMP_EXIF, "GPS*", XMP_PLACE},
+    {XMP_PHOTOSHOP, "City", XMP_PLACE},
+    {XMP_PHOTOSHOP, "State", XMP_PLACE},
+    {XMP_PHOTOSHOP, "Country", XMP_PLACE},
+    {XMP_IPTC, "Location", XMP_PLACE},
+    {XMP_IPTC, "CountryCode", XMP_PLACE},
+    {XMP_IPTC_MORE, "Location*", XMP_PLACE},
     {XMP_TIFF, "XResolution", XMP_EXCHANGE},
     {XMP_TIFF, "YResolution", XMP_EXCHANGE},
     {XMP_EXIF, "FocalPlaneXResolution", XMP_EXCHANGE},
@@ -574,6 +612,15 @@ static void find_prefixes(struct xmp *xmp)
     }
 }
 
+// Returns the length of the name of an attribute or element; 0: it is too long, or the text ends first.
+static size_t name_length(const char *name, const char *end)
+{
+    size_t length = 0;
+    while (name + length < end && length < XMP_NAME && !strchr("=/> \t\r\n", name[length]))
+        length++;
+    return name + length < end && length < XMP_NAME ? length : 0;
+}
+
 // Returns the property whose prefix ends at the colon, and sets *start to the prefix. NULL: none.
 static const struct xmp_property *property_at(const struct xmp *xmp, const char *colon, const char **start)
 {
@@ -585,9 +632,10 @@ static const struct xmp_property *property_at(const struct xmp *xmp, const char 
         const char before = (*start)[-1];
         for (int i = 0; i < XMP_PROPERTIES && (before == '<' || before == '/' || isspace((unsigned char)before)); i++) {
             const struct xmp_property *property = &xmp_properties[i];
-            const size_t size = strlen(property->name);
-            if (strcmp(property->space, xmp->prefix[p].space) == 0 && (size_t)(xmp->end - colon) > size + 1 &&
-                memcmp(colon + 1, property->name, size) == 0 && strchr("=/> \t\r\n", colon[1 + size]))
+            const size_t size = strlen(property->name), found = name_length(colon + 1, xmp->end);
+            const bool begin = property->name[size - 1] == '*' && found >= size;
+            if (strcmp(property->space, xmp->prefix[p].space) == 0 && (begin || found == size) &&
+                memcmp(colon + 1, property->name, begin ? size - 1 : size) == 0)
                 return property;
         }
     }
@@ -662,7 +710,8 @@ static bool change_property(const struct xmp *xmp, const struct xmp_property *pr
         return codec_buffer_append(to, from, (size_t)(changed - from)) &&
                codec_buffer_append(to, letter ? "Y" : "X", 1);
     }
-    const bool removed = property->change == XMP_REMOVE || (property->change == XMP_REMOVE_SRGB && target->srgb);
+    const bool removed = property->change == XMP_REMOVE || (property->change == XMP_REMOVE_SRGB && target->srgb) ||
+                         (property->change == XMP_PLACE && target->no_place);
     const bool element = start[-1] == '<';
     if (start[-1] == '/' || (!removed && !new_value(property, target, text)))
         return true;
@@ -694,9 +743,26 @@ bool xmp_settle(struct codec_bytes bytes, const struct metadata_target *target, 
         const struct xmp_property *property = property_at(&xmp, at, &start);
         at++;
         if (property)
-            ok = change_property(&xmp, property, start, at + strlen(property->name), target, settled, &copied);
+            ok = change_property(&xmp, property, start, at + name_length(at, xmp.end), target, settled, &copied);
     }
     return ok && codec_buffer_append(settled, copied, (size_t)(xmp.end - copied));
+}
+
+// ---- IPTC data
+
+bool iptc_without_place(struct codec_bytes iptc, struct codec_buffer *rest)
+{
+    enum { HEAD_BYTES = 5, LONG_LENGTH = 0x80 };
+    static const uint8_t places[] = {26, 27, 90, 92, 95, 100, 101};
+    const uint8_t *at = iptc.data;
+    rest->size = 0;
+    for (size_t left = iptc.size, size; left >= HEAD_BYTES && !(at[3] & LONG_LENGTH); at += size, left -= size) {
+        size = HEAD_BYTES + ((size_t)at[3] << 8 | at[4]);
+        size = size < left ? size : left;
+        if (!(at[1] == 2 && memchr(places, at[2], sizeof(places))) && !codec_buffer_append(rest, at, size))
+            return false;
+    }
+    return true;
 }
 
 // ---- Photoshop's blocks

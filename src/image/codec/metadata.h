@@ -16,6 +16,7 @@ struct metadata_target {
     int orientation; // 1 to 8; 0: that of the metadata
     bool turned;     // rows and columns of the described picture have been exchanged
     bool srgb;       // its colours have become sRGB
+    bool no_place;   // leave out where it was taken
 };
 
 // Adapts EXIF data to the target: orientation, sizes and colour space, if they have such entries, and for a turned
@@ -27,6 +28,10 @@ size_t exif_settle(uint8_t *data, size_t size, const struct metadata_target *tar
 // which no output has: thumbnails, extended XMP, gain maps and the video of a motion photo. Returns false if there is
 // no memory.
 bool xmp_settle(struct codec_bytes xmp, const struct metadata_target *target, struct codec_buffer *settled);
+
+// Copies IPTC data without the places: 2:26, 2:27, 2:90 to 2:101 but the headline (IPTC-IIM 4.2, chapter 6). Returns
+// false if there is no memory.
+bool iptc_without_place(struct codec_bytes iptc, struct codec_buffer *rest);
 
 // Reads the resolution in pixels per inch, across and down. Returns false if there is none, or if it has no unit.
 bool exif_density(const uint8_t *data, size_t size, double density[2]);

@@ -407,7 +407,8 @@ static void take_resolution(const uint8_t *data, struct codec_metadata *metadata
         density[i] = read_u32(data + 4 * i) * (data[8] == 1 ? inch : 1);
 }
 
-// Returns true for a text of ImageMagick with a copy of an EXIF size or orientation, which the output need not have.
+// Returns true for a text of ImageMagick with a copy of an EXIF size or orientation, which the output need not
+// have.
 static bool is_exif_copy(struct codec_bytes text)
 {
     static const char *const names[] = {"Orientation",     "ImageWidth",     "ImageLength",    "PixelXDimension",

@@ -12,6 +12,7 @@ enum {
     ALLOC_BYTES = 16 << 20, // that libtiff may always allocate at a time
     WHY_BYTES = 1024,       // of TIFFRGBAImageBegin's reason
     STRIP_ROWS = 64,
+    TIFF_MOST = 1536, // maximum bytes per byte: JPEG has at least a bit for the 192 bytes of a block of three channels
 };
 #define NAME "picture" // libtiff wants one
 #define EXIF_LEFT_OUT "the damaged or too long parts of its EXIF data are left out"
@@ -145,11 +146,12 @@ static TIFF *stream_open(struct tiff_file *stream, const char *mode, uint64_t by
     return file;
 }
 
-// Refuses the other compressions of libtiff: some come from libraries that trust their input.
+// Refuses the other compressions of libtiff: some come from libraries that trust their input. libjpeg does not.
 static bool is_compression_ok(int compression)
 {
     return compression == COMPRESSION_NONE || compression == COMPRESSION_LZW || compression == COMPRESSION_DEFLATE ||
-           compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_PACKBITS;
+           compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_PACKBITS ||
+           compression == COMPRESSION_JPEG;
 }
 
 static bool is_grey(const TIFFRGBAImage *reader)
@@ -403,7 +405,7 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_file *str
     head->remarks = reader.bitspersample == 16 ? CODEC_DEEP : 0;
     const uint64_t bits = (uint64_t)reader.width * reader.height * reader.samplesperpixel * reader.bitspersample;
     TIFFRGBAImageEnd(&reader);
-    if (!codec_can_hold(stream->size, bits / 8 / CODEC_LZW_MOST, error))
+    if (!codec_can_hold(stream->size, bits / 8 / TIFF_MOST, error))
         return false;
     if (!take_metadata(tiff, file, stream, reader.orientation, &head->metadata))
         return codec_refuse(error, CODEC_NO_MEMORY, "out of memory");

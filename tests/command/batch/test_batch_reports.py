@@ -234,7 +234,8 @@ def lossy_inputs(c):
     write("deep.tif", b"II*\0\x0a\0\0\0\0\0", struct.pack("<H", len(tags)),
           b"".join(struct.pack("<HHII", tag, 4 if tag == 273 else 3, 1, value) for tag, value in tags), bytes(4))
     write("IMG.JXR"), write("img.cr2"), write("notes.txt")
-    said = {"deep.png": "more than 8 bits", "film.png": "an animation", "both.png": "are reduced to 8; it is an animation",
+    said = {"deep.png": "more than 8 bits", "film.png": "an animation",
+            "both.png": "are reduced to 8; it is an animation",
             "film.gif": "an animation", "deep.tif": "more than 8 bits", "one.png": "", "one.gif": ""}
     _, _, err = batch(BINARY, *CPU, "--metadata", "strip", "--report", "lossy.jsonl", "-o", "lossless/{n}.png", "lossy")
     rows = files(at("lossy.jsonl"))

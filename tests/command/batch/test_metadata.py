@@ -14,6 +14,7 @@ import zlib
 sys.path.append(sys.path[0] + "/../../support")
 from batch_support import batch, outcome, png_chunk
 from checks import Checks, at, programs, skip
+from color_support import read_png
 from live_support import png
 
 BINARY, = programs(1)
@@ -276,6 +277,66 @@ def sizes(c):
             c.check(expected in text, suffix, chain, text[text.find(b"<d xmlns"):][:200])
 
 
+def no_place(c):
+    """--metadata no-location removes all places from EXIF, XMP and IPTC data, in every format, and nothing else."""
+    spaces = {"exif": "http://ns.adobe.com/exif/1.0/", "photoshop": "http://ns.adobe.com/photoshop/1.0/",
+              "core": "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/",
+              "ext": "http://iptc.org/std/Iptc4xmpExt/2008-02-29/"}
+    xmp = ("<d %s exif:GPSLatitude='52,31N' photoshop:City='Berlin' photoshop:Headline='kept'>"
+           "<exif:GPSMapDatum>WGS-84</exif:GPSMapDatum><core:Location>Mitte</core:Location>"
+           "<ext:LocationCreated><x>Spree</x></ext:LocationCreated><exif:Flash>1</exif:Flash></d>"
+           % " ".join("xmlns:%s='%s'" % space for space in spaces.items())).encode()
+    iptc = b"".join(b"\x1c\x02" + bytes((kind, 0, len(text))) + text for kind, text in
+                    ((5, b"Title"), (90, b"Berlin"), (92, b"Mitte"), (101, b"Germany"), (105, b"Headline")))
+    blocks = b"Photoshop 3.0\0" + b"8BIM\x04\x04\0\0" + struct.pack(">I", len(iptc)) + iptc + b"\0" * (len(iptc) % 2)
+    app1 = b"http://ns.adobe.com/xap/1.0/\0" + xmp
+    places = b"52,31N", b"Berlin", b"WGS-84", b"Mitte", b"Spree", b"Germany", struct.pack("<6I", 52, 1, 31, 1, 12, 10)
+    kept = {"jpg": (b"Title", b"Headline", b"kept", b"Flash", b"A maker"), "tif": (b"Headline", b"kept", b"A maker"),
+            "png": (b"kept", b"Flash", b"A maker"), "webp": (b"kept", b"Flash", b"A maker")}
+    with_exif("placed.jpg", make_exif("<", CAMERA))
+    with open(at("placed.jpg"), "rb") as f:
+        data = f.read()
+    with open(at("placed.jpg"), "wb") as f:
+        f.write(data[:2] + b"\xff\xe1" + struct.pack(">H", len(app1) + 2) + app1 + b"\xff\xed" +
+                struct.pack(">H", len(blocks) + 2) + blocks + data[2:])
+    for kind, texts in kept.items():
+        if kind == "webp" and not has_format("webp"):
+            continue
+        for way in "keep", "no-location":
+            batch(BINARY, "-p", "cpu", "--overwrite", "--metadata", way, "-o", "place-out." + kind, "placed.jpg")
+            with open(at("place-out." + kind), "rb") as f:
+                made = f.read()
+            found = [place for place in places if place in made]
+            c.check(len(found) >= 5 if way == "keep" else not found, kind, way, found)
+            c.check(all(text in made for text in texts), kind, way, [text for text in texts if text not in made])
+            c.check((GPS in read_exif(exif_of(at("place-out." + kind)))[1]) == (way == "keep"), kind, way, "GPS")
+
+
+def jpeg_in_tiff(c):
+    """TIFF files with JPEG data have the pixels of the JPEG file."""
+    for chroma, photometric in ("444", 6), ("grey", 1):
+        chain = "gray" if chroma == "grey" else "none"
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-f", chain, "--quality", "95", "--subsampling", "444", "-o",
+                            "strip.jpg", "plain.png"], 0)
+        with open(at("strip.jpg"), "rb") as f:
+            jpeg = f.read()
+        channels = 1 if chroma == "grey" else 3
+        tags = [(256, 4, 1, 40), (257, 4, 1, 20), (258, 3, channels, 8 if channels == 1 else 200), (259, 3, 1, 7),
+                (262, 3, 1, photometric), (273, 4, 1, 206), (277, 3, 1, channels), (278, 4, 1, 20),
+                (279, 4, 1, len(jpeg)), (530, 3, 2, 0x10001)]
+        head = b"II*\0" + struct.pack("<IH", 8, len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags)
+        with open(at("jpeg.tif"), "wb") as f:
+            f.write(head.ljust(200, b"\0") + struct.pack("<3H", 8, 8, 8) + jpeg)
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-o", "of-tiff.png", "jpeg.tif"], 0)
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-o", "of-jpeg.png", "strip.jpg"], 0)
+        images = []
+        for name in "of-tiff.png", "of-jpeg.png":
+            with open(at(name), "rb") as f:
+                images.append(read_png(f.read()))
+        off = max(abs(a - b) for rows in zip(*images) for pixels in zip(*rows) for a, b in zip(*pixels))
+        c.check(off <= 2, chroma, "off by", off)
+
+
 def transparent(c):
     """A JPEG file of an image with transparent pixels, not of one whose alpha is 255 everywhere, gets a remark."""
     for name, alpha, said in ("clear", 0, "hidden colours"), ("opaque", 255, ""):
@@ -298,4 +359,5 @@ def prepare(c):
     convert(c, "plain.png", "plain.jpg")
 
 
-sys.exit(Checks().run(carried, big, nothing_to_say, damaged, sizes, transparent, before=prepare))
+sys.exit(Checks().run(carried, big, nothing_to_say, damaged, sizes, no_place, jpeg_in_tiff,
+                      transparent, before=prepare))
