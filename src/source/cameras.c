@@ -456,15 +456,16 @@ static int fit_known(const struct camera_node *node, const struct camera_node *k
     for (int i = 0; i < twins->count; i++)
         if (strcmp(node->bus, twins->bus[i]) == 0)
             return 0;
+    const bool same_bus = strcmp(known->bus, node->bus) == 0;
     if (known->id[0] && strcmp(known->id, node->id) == 0)
-        return 3;
+        return same_bus ? 4 : 2;
     if (!same_model(known, node) || (known->id[0] && node->id[0]))
         return 0;
     // A device may have several nodes, for colour and for infrared.
     const bool placed = known->index >= 0 && node->index >= 0;
     if (placed ? known->index != node->index : strcmp(known->codes, node->codes) != 0)
         return 0;
-    return strcmp(known->bus, node->bus) == 0 ? 2 : 1;
+    return same_bus ? 3 : 1;
 }
 
 static void look(void *context)

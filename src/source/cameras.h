@@ -77,8 +77,9 @@ struct camera_twins {
 };
 // Finds the other connected cameras of the same model and driver.
 void camera_find_twins(const struct camera_node *known, struct camera_twins *twins);
-// Finds the same camera again by its id, else by its name, driver, place among the nodes of its device (or formats, if
-// the place is not known) and preferably its bus. Its node number may have changed. Ignores cameras with another id and
-// those on the bus of a twin. Returns false if the camera is not connected; `why` then has the reason.
+// Finds the same camera again by its bus, else by its id, else by its name, driver and place among the nodes of its
+// device (or formats, if the place is not known). Its node number may have changed. Equal cameras without a serial
+// number have the same id, and only one of them has the link. Ignores cameras with another id and those on the bus of a
+// twin. Returns false if the camera is not connected; `why` then has the reason.
 bool camera_find_again(const struct camera_node *known, const struct camera_twins *twins, struct camera_node *node,
                        char why[CAMERA_WHY]);

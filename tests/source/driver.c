@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "source/camera_device.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 enum { BUFFERS = 32, PENDING = 16, MEMORIES = BUFFERS * PIXFMT_PLANES, MEMORY_BYTES = DRIVER_LENGTH_MOST };
-static const char memory_name[] = "driver-buffers";
+static const char memory_name[] = "driver-buffers", by_id[] = "/dev/v4l/by-id";
 
 struct driver driver;
 static atomic_int haste = 1;     // of the program's clock
@@ -301,9 +302,23 @@ int __wrap_open64(const char *path, int flags, ...)
     return is_played(path) ? open_file(path) : __real_open64(path, flags, mode);
 }
 
+static bool is_link(const char *path)
+{
+    return driver.by_id && strncmp(path, by_id, strlen(by_id)) == 0;
+}
+
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+DIR *__wrap_opendir(const char *path)
+{
+    return __real_opendir(is_link(path) ? driver.by_id : path);
+}
+
 static int age_of(const char *path, struct stat *status)
 {
-    *status = (struct stat){.st_mode = S_IFCHR, .st_ctim.tv_sec = time(NULL) - (driver.new ? 0 : 3600)};
+    *status = (struct stat){.st_mode = S_IFCHR,
+                            .st_rdev = (dev_t)(is_link(path) ? driver.id_at : number_of(path)),
+                            .st_ctim.tv_sec = time(NULL) - (driver.new ? 0 : 3600)};
     return 0;
 }
 
@@ -311,14 +326,14 @@ int __real_stat(const char *path, struct stat *status);
 int __wrap_stat(const char *path, struct stat *status);
 int __wrap_stat(const char *path, struct stat *status)
 {
-    return is_node(path) ? age_of(path, status) : __real_stat(path, status);
+    return is_node(path) || is_link(path) ? age_of(path, status) : __real_stat(path, status);
 }
 
 int __real_stat64(const char *path, struct stat *status);
 int __wrap_stat64(const char *path, struct stat *status);
 int __wrap_stat64(const char *path, struct stat *status)
 {
-    return is_node(path) ? age_of(path, status) : __real_stat64(path, status);
+    return is_node(path) || is_link(path) ? age_of(path, status) : __real_stat64(path, status);
 }
 
 // A program may wait for seconds; a test need not. Clocks of other programs are as usual.
@@ -408,16 +423,19 @@ static int describe_camera(struct v4l2_capability *about, int twin)
 static int set_format(struct v4l2_format *format)
 {
     if (driver.memories > 1)
-        format->fmt.pix_mp = (struct v4l2_pix_format_mplane){.width = driver.width,
-                                                             .height = driver.height,
-                                                             .pixelformat = driver.fourcc,
-                                                             .colorspace = driver.colorspace,
-                                                             .field = driver.field,
-                                                             .num_planes = (uint8_t)driver.memories};
+        format->fmt.pix_mp = (struct v4l2_pix_format_mplane){
+            .width = driver.width,
+            .height = driver.height,
+            .pixelformat = driver.fourcc,
+            .colorspace = driver.colorspace,
+            .field = driver.field,
+            .num_planes = (uint8_t)driver.memories,
+            .plane_fmt = {{.bytesperline = driver.stride}, {.bytesperline = driver.stride}}};
     else
         format->fmt.pix = (struct v4l2_pix_format){.width = driver.width,
                                                    .height = driver.height,
                                                    .pixelformat = driver.fourcc,
+                                                   .bytesperline = driver.stride,
                                                    .colorspace = driver.colorspace,
                                                    .field = driver.field};
     return 0;
@@ -458,10 +476,11 @@ static int queue_buffer(const struct v4l2_buffer *buffer)
 
 static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *buffer)
 {
-    for (int i = 0; i < driver.memories; i++) {
+    const uint8_t *from = frame->data;
+    for (int i = 0; i < driver.memories; from += from ? frame->used[i] : 0, i++) {
         uint8_t *to = state.buffer[buffer->index].memory[i];
-        if (frame->data)
-            memcpy(to, frame->data, frame->used[i]);
+        if (from)
+            memcpy(to, from, frame->used[i]);
         else
             memset(to, frame->fill, driver.length);
         if (driver.memories == 1)
@@ -501,6 +520,8 @@ static int take_frame(struct v4l2_buffer *buffer)
 
 static int dequeue_buffer(struct v4l2_buffer *buffer)
 {
+    if (driver.late && driver.streams && driver_has_room() && clock_now_ns() >= driver.started_ns + driver.late_ns)
+        driver_send(driver.late);
     pthread_mutex_lock(&state.lock);
     const int result = take_frame(buffer);
     const int error = errno;

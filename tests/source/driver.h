@@ -1,7 +1,7 @@
 // driver.h: a fake V4L2 driver: a camera, /dev/video0, with one mode; the test chooses its frames; other nodes; and
 // v4l2loopback
 //
-// Linked with --wrap=access, open, open64, stat, stat64, poll, videodev_ask and camera_device_map
+// Linked with --wrap=access, opendir, open, open64, stat, stat64, poll, videodev_ask and camera_device_map
 // (tests/support/meson.build). With --wrap=v4l2_fd_open, v4l2_ioctl and v4l2_close, it also plays libv4l2.
 #pragma once
 
@@ -56,6 +56,8 @@ struct driver {
     atomic_bool answers;   // deaf nodes answer
     bool new;              // all nodes have just been made
     int64_t opens_ns;      // open_error ends at this time; 0: never
+    const char *by_id;     // directory that acts as /dev/v4l/by-id; NULL: the system's
+    int id_at;             // number of the node that every link in it means
     bool privacy;          // it has the control V4L2_CID_PRIVACY, which is on
     atomic_int twins;      // /dev/video1 to this number exist, too: cameras of the same model at other ports; no frames
     const char *name;      // of the driver; default: uvcvideo
@@ -72,16 +74,19 @@ struct driver {
     atomic_uint signal, signal_height; // width and height of a grabber's signal, which becomes its mode on request
     atomic_ullong standard;            // TV standard of the signal; on request the height is 12 (525 lines) or 16
     atomic_bool changed;               // reports V4L2_EVENT_SOURCE_CHANGE, if the program asked for it; driver_wake
+    uint32_t stride;                   // bytesperline of each plane; 0: not reported
     uint32_t length;                   // of a buffer's memory, as VIDIOC_QUERYBUF says
     uint32_t rate;                     // frames per second that it claims; default: 30
     uint32_t field;                    // V4L2_FIELD_*; default: NONE
     uint32_t most_buffers;             // that VIDIOC_REQBUFS grants; 0: no limit
     uint32_t least_buffers;            // that VIDIOC_REQBUFS grants, also if fewer are requested
-    bool in_order;           // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled
-    uint32_t index_error;    // added to the index of a filled buffer
-    bool own_memory;         // refuses V4L2_MEMORY_USERPTR
-    atomic_bool streams;     // set by the driver: the stream runs; for any thread
-    atomic_llong started_ns; // set by the driver: time of the last VIDIOC_STREAMON
+    bool in_order;                   // as libcamera's layer: gives buffers out as 0, 1, 2, ..., 0, whichever it filled
+    uint32_t index_error;            // added to the index of a filled buffer
+    bool own_memory;                 // refuses V4L2_MEMORY_USERPTR
+    atomic_bool streams;             // set by the driver: the stream runs; for any thread
+    atomic_llong started_ns;         // set by the driver: time of the last VIDIOC_STREAMON
+    const struct driver_frame *late; // it sends this frame again and again; NULL: none
+    int64_t late_ns;                 // time from each VIDIOC_STREAMON to the first of them
     int control[DRIVER_CONTROLS];
 
     // Of every regular file, which acts as an output device of v4l2loopback: a write adds a frame.
@@ -105,7 +110,7 @@ void driver_finish(void);
 
 // A filled buffer: its content and the fields that the driver sets.
 struct driver_frame {
-    const void *data; // copied to the first memory; NULL: `fill` in all memories
+    const void *data; // copied to the memories, one after the other; NULL: `fill` in all memories
     uint8_t fill;
     uint32_t used[PIXFMT_PLANES], start[PIXFMT_PLANES]; // bytesused and data_offset of each memory
     uint32_t sequence, flags, field;

@@ -494,6 +494,36 @@ static void test_two_nodes(void)
     }
 }
 
+// Two equal webcams, whose makers gave them the same serial number: their ids are equal, and the link of this name
+// means the camera that was plugged in last. Both return at once, in the other order.
+static void test_equal_ids(void)
+{
+    static const char id[] = "usb-played_1234-video-index0";
+    struct camera_node node, again;
+    static struct camera_twins none;
+    char why[CAMERA_WHY] = "";
+    scratch_write(&scratch, id, "", 0);
+    for (int linked = 0; linked < 2; linked++) { // before: the link means this camera
+        struct driver_node other = {
+            .number = 1, .driver = "uvcvideo", .card = "played", .bus = "usb-2", .fourcc = {V4L2_PIX_FMT_YUYV}};
+        start_list(&other, 1, 0, "uvcvideo", V4L2_PIX_FMT_YUYV);
+        driver.bus = "usb-1";
+        driver.by_id = scratch.dir;
+        driver.id_at = !linked;
+        check_that(&check, camera_find("0", &node, why) && strcmp(node.id, linked ? id : "") == 0, "id '%s'", node.id);
+        other.number = 0;
+        driver.number = 1;
+        driver.id_at = !linked;
+        check_that(&check, camera_find_again(&node, &none, &again, why) && strcmp(again.path, "/dev/video1") == 0,
+                   "linked %d: %s %s", linked, again.path, why);
+        driver.bus = "usb-3"; // at another port, with the id
+        driver.id_at = 1;
+        check_that(&check, !linked || (camera_find_again(&node, &none, &again, why) && again.path[10] == '1'),
+                   "at another port: %s", again.path);
+        driver_finish();
+    }
+}
+
 // libcamera's layer makes every node of an image processor the same camera.
 static void test_listed_once(void)
 {
@@ -669,6 +699,7 @@ int main(void)
     test_new();
     test_busy();
     test_two_nodes();
+    test_equal_ids();
     test_listed_once();
     test_named_isp();
     test_asleep();
