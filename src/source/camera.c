@@ -81,6 +81,8 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
         camera_stream_give(stream, (int)buffer.index);
     }
     *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
+    if (!seen && !removed)
+        link->slow_start = 2; // the stream has run for 5 s already: 8 s
     if (seen) {
         *shape = head.shape;
         link->heard_ns = clock_now_ns();

@@ -64,6 +64,37 @@ void camera_jpeg_no_end(struct check *check, const struct codec_buffer *jpeg)
     driver_finish();
 }
 
+void camera_jpeg_no_tables(struct check *check, const struct codec_buffer *jpeg)
+{
+    enum { START_BYTES = 2, DHT = 0xc4, SOS = 0xda };
+    struct codec_buffer bare = {.data = malloc(jpeg->size)};
+    uint8_t luma[WIDTH * HEIGHT], expected[WIDTH * HEIGHT];
+    int tables = 0;
+    memcpy(bare.data, jpeg->data, bare.size = START_BYTES);
+    for (size_t at = START_BYTES, bytes; at < jpeg->size; at += bytes) {
+        const uint8_t *segment = jpeg->data + at;
+        bytes = segment[1] == SOS ? jpeg->size - at : 2 + (size_t)(segment[2] << 8 | segment[3]);
+        tables += segment[1] == DHT;
+        if (segment[1] == DHT)
+            continue;
+        memcpy(bare.data + bare.size, segment, bytes);
+        bare.size += bytes;
+    }
+    driver_start(V4L2_PIX_FMT_MJPEG, 1);
+    driver.stride = 2 * WIDTH + 40; // means nothing
+    send_jpeg(&bare);
+    struct source *source = source_open(&(struct source_setup){.text = "camera:0"});
+    send_jpeg(jpeg);
+    const bool whole = source && take_luma(source, expected);
+    send_jpeg(&bare);
+    check_that(check, tables > 0 && whole && take_luma(source, luma) && memcmp(luma, expected, sizeof(luma)) == 0,
+               "a frame without its %d tables has other pixels", tables);
+    check_that(check, source && source_health(source).damaged == 0, "it is not damaged");
+    codec_buffer_free(&bare);
+    source_close(source);
+    driver_finish();
+}
+
 void camera_jpeg_behind(struct check *check, const struct codec_buffer *jpeg)
 {
     enum { MOST = 300 };

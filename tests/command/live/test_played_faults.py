@@ -168,7 +168,7 @@ def silent(c):
             in_trouble(run, "unplugged")
             run.order("plug=1")
         else:
-            in_trouble(run, "no frame arrived for 2 s; reconnecting")
+            in_trouble(run, "no frame arrived for 8 s; reconnecting")
         run.order("stall=0")
         run.wait(lambda e: e["event"] == "reshaped")  # to the size of the frames, which differs from the mode's
         well_again(run, 1)
