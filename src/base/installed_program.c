@@ -1,5 +1,4 @@
-// installed_program.c: an installed program as a child process, with a pipe to its standard input or from its standard
-// output
+// installed_program.c: an installed program as a child process, with pipes to its standard streams
 #include "base/installed_program.h"
 
 #include "base/clock.h"
@@ -14,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,53 +32,71 @@ bool program_find(const char *name, char *path, size_t size)
     return false;
 }
 
-struct ends {
-    int pipe[2];   // of the standard stream: [0] reads
-    int errors[2]; // of standard error
-};
+enum { LOWER_PRIORITY = 5 };
 
-static void close_ends(const struct ends *ends)
+// Both ends of each standard stream's pipe: [0] reads; -1: none.
+typedef int ends[STDERR_FILENO + 1][2];
+
+static void close_ends(ends end)
 {
-    const int files[] = {ends->pipe[0], ends->pipe[1], ends->errors[0], ends->errors[1]};
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        if (files[i] >= 0)
-            close(files[i]);
+    for (int i = 0; i <= STDERR_FILENO; i++) {
+        for (int k = 0; k < 2; k++) {
+            if (end[i][k] >= 0)
+                close(end[i][k]);
+        }
     }
+}
+
+// Takes over our end of a stream, which does not block; -1 if it has no pipe.
+static int take_end(ends end, int stream)
+{
+    const int which = stream == STDIN_FILENO, file = end[stream][which];
+    end[stream][which] = -1;
+    if (file >= 0 && stream != STDERR_FILENO)
+        fcntl(file, F_SETPIPE_SZ, PIPE_BYTES); // fewer turns; may be refused
+    if (file >= 0)
+        fcntl(file, F_SETFL, O_NONBLOCK);
+    return file;
 }
 
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe)
 {
+    const bool used[] = {pipe != PROGRAM_WRITES, pipe != PROGRAM_READS, true};
     char path[PATH_MAX];
-    struct ends ends = {{-1, -1}, {-1, -1}};
+    ends end = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int files[CHILD_FILES] = {-1, -1, -1, program->file > 0 ? program->file : -1};
     program->name = arguments[0];
     program->process = 0;
     program->ended = false;
-    program->pipe = program->errors = -1;
+    program->pipe = program->input = program->errors = -1;
     program->line_bytes = 0;
-    if (!program_find(arguments[0], path, sizeof(path)))
+    if (strchr(arguments[0], '/'))
+        snprintf(path, sizeof(path), "%s", arguments[0]);
+    else if (!program_find(arguments[0], path, sizeof(path)))
         return ENOENT;
-    if (pipe2(ends.pipe, O_CLOEXEC) != 0 || pipe2(ends.errors, O_CLOEXEC) != 0) {
-        const int error = errno;
-        close_ends(&ends);
-        return error;
+    for (int i = 0; i <= STDERR_FILENO; i++) {
+        if (used[i] && pipe2(end[i], O_CLOEXEC) != 0) {
+            const int error = errno;
+            close_ends(end);
+            return error;
+        }
+        files[i] = end[i][i != STDIN_FILENO];
     }
-    const bool reads = pipe == PROGRAM_READS;
-    int files[CHILD_FILES] = {-1, -1, ends.errors[1], -1};
-    files[reads ? STDIN_FILENO : STDOUT_FILENO] = ends.pipe[!reads];
-    if (program->file > 0)
-        files[PROGRAM_FILE] = program->file;
     pid_t child;
-    const int error = child_start(path, (char *const *)arguments, files, !reads, &child);
+    const int error = child_start(path, (char *const *)arguments, files, pipe != PROGRAM_READS, &child);
     if (error == 0) {
         program->process = child;
-        program->pipe = ends.pipe[reads];
-        program->errors = ends.errors[0];
-        ends.pipe[reads] = ends.errors[0] = -1;
-        fcntl(program->pipe, F_SETPIPE_SZ, PIPE_BYTES); // fewer turns; may be refused
-        fcntl(program->pipe, F_SETFL, O_NONBLOCK);
-        fcntl(program->errors, F_SETFL, O_NONBLOCK);
+        program->input = take_end(end, STDIN_FILENO);
+        program->pipe = take_end(end, STDOUT_FILENO);
+        program->errors = take_end(end, STDERR_FILENO);
     }
-    close_ends(&ends);
+    if (error == 0 && pipe == PROGRAM_READS) {
+        program->pipe = program->input;
+        program->input = -1;
+    }
+    if (error == 0 && pipe == PROGRAM_TALKS)
+        setpriority(PRIO_PROCESS, (id_t)child, LOWER_PRIORITY);
+    close_ends(end);
     return error;
 }
 
@@ -169,6 +187,12 @@ static bool ends_within(struct program *program, int limit_ms)
     return program_ended(program, limit_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)limit_ms * NS_PER_MS);
 }
 
+void program_kill(struct program *program)
+{
+    if (program->process != 0)
+        kill(-program->process, SIGKILL);
+}
+
 enum child_end program_end(struct program *program, int limit_ms, int *value)
 {
     enum child_end end = CHILD_EXITED;
@@ -177,13 +201,15 @@ enum child_end program_end(struct program *program, int limit_ms, int *value)
         return end;
     if (program->pipe >= 0)
         close(program->pipe);
-    program->pipe = -1;
+    if (program->input >= 0)
+        close(program->input);
+    program->pipe = program->input = -1;
     if (ends_within(program, limit_ms)) {
         const int status = program->status;
         end = WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
         *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     } else {
-        kill(-program->process, SIGKILL);
+        program_kill(program);
         ends_within(program, KILLED_MS);
         end = CHILD_LATE;
     }

@@ -1,5 +1,5 @@
-// installed_program.h: an installed program as a child process, with a pipe to its standard input or from its standard
-// output
+// installed_program.h: an installed program as a child process, with pipes to its standard input or from its standard
+// output, or both
 #pragma once
 
 #include "base/child.h"
@@ -18,6 +18,7 @@ struct program {
     bool ended;                  // program_ended has seen its end, and
     int status;                  // its wait status
     int pipe;                    // our end, which does not block; -1: closed
+    int input;                   // PROGRAM_TALKS: our end of its standard input, which does not block; -1: closed
     int errors;                  // its standard error; -1: closed
     int file;                    // an open file of ours that it gets as PROGRAM_FILE; 0: none
     const atomic_bool *given_up; // true: program_read returns; NULL: never
@@ -32,15 +33,16 @@ struct program {
 enum program_pipe {
     PROGRAM_READS,  // the pipe is its standard input; it outlives us and sees the end of its input
     PROGRAM_WRITES, // the pipe is its standard output; the kernel kills it when the calling thread ends
+    PROGRAM_TALKS,  // as PROGRAM_WRITES, with a pipe to its standard input, too; it runs with a lower priority
 };
 
 // Finds a program in PATH. Returns false if there is none.
 bool program_find(const char *name, char *path, size_t size);
 
-// Starts a program of PATH without a shell, in a process group of its own. Its other standard stream is /dev/null; it
-// has no other open files but `file`. Sets all members except `file`, `given_up`, `outlasts_signals`, `heard` and
-// `context`. Returns 0, or
-// errno: ENOENT if the program is not installed. On any thread; later calls on one thread at a time.
+// Starts a program of PATH, or of a path with '/', without a shell, in a process group of its own. Its other standard
+// stream is /dev/null; it has no other open files but `file`. Sets all members except `file`, `given_up`,
+// `outlasts_signals`, `heard` and `context`. Returns 0, or errno: ENOENT if the program is not installed. On any
+// thread; later calls on one thread at a time.
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
 void program_listen(struct program *program);
@@ -51,6 +53,8 @@ char *program_read(struct program *program, size_t limit);
 // Waits until the program ends, at most until this time of clock_now_ns (INT64_MAX: without limit; a long wait is
 // logged once), and listens meanwhile. False: it still runs.
 bool program_ended(struct program *program, int64_t deadline_ns);
+// Kills the program and all others of its group. Call program_end then.
+void program_kill(struct program *program);
 // Closes the pipe, waits until the program ends, kills it after `limit_ms` (negative: never), and listens meanwhile.
 // Returns how it ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
 enum child_end program_end(struct program *program, int limit_ms, int *value);

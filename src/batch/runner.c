@@ -247,7 +247,7 @@ static bool submit_waiting(struct runner *runner, bool *lost, char **why)
         struct runner_slot *slot = slot_for(runner, request, why);
         if (slot && path_info(slot->path)->in_flight == path_info(slot->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
-        const struct frame_time frame_time = {.source = request->name};
+        const struct frame_time frame_time = {.source = request->name, .wait_ms = -1};
         if (slot && request->feed)
             path_feed(slot->path, request->feed, &frame_time);
         else if (!slot || !path_submit(slot->path, request->picture, &frame_time)) {

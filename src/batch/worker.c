@@ -336,8 +336,8 @@ static bool decode(struct file_work *work, bool by_rows)
     if (!codec_metadata_keep(&work->settings.metadata, &work->metadata)) // codec_head overwrites them at its next call
         return outcome_fail(work->outcome, FAULT_MEMORY, "out of memory");
     work->request.encode = wanted_shape(work);
-    by_rows = by_rows && !work->request.turn.transpose && codec_goes_by_rows(work->head.format) &&
-              codec_goes_by_rows(work->settings.format);
+    by_rows = by_rows && !work->request.turn.transpose && !chain_sees_frame(&work->worker->setup.options->chain) &&
+              codec_goes_by_rows(work->head.format) && codec_goes_by_rows(work->settings.format);
     const bool ok = by_rows ? begin_rows(work) : decode_whole(work);
     add_step(work, STEP_DECODE, start_ns);
     return ok;

@@ -68,7 +68,7 @@ static const struct {
     {"hflip", "mirror"},
     {"transpose", "rotate"},
     {"alphamerge", "mask"},
-    {"matte", "mask"},
+    {"segment", "matte"},
     {"maskedmerge", "within"},
     {"tblend", "motion"},
     {"chromakey", "colorkey=by=chroma"},

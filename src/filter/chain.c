@@ -90,6 +90,14 @@ bool chain_changes_alpha(const struct chain *chain)
     return changes;
 }
 
+bool chain_sees_frame(const struct chain *chain)
+{
+    bool sees = false;
+    for (int i = 0; i < chain->count; i++)
+        sees = sees || chain->stage[i].filter->sees_frame;
+    return sees;
+}
+
 bool chain_turns(const struct chain *chain)
 {
     bool turns = false;
@@ -179,8 +187,26 @@ int chain_kept(const struct chain *chain, int stage)
     return first;
 }
 
+// Returns false if pixels have moved before a filter that needs them where the frame has them.
+static bool check_frame(const struct chain *chain, char error[CHAIN_ERROR])
+{
+    const struct filter *mover = NULL;
+    for (int i = 0; i < chain->count; i++) {
+        const struct filter *filter = chain->stage[i].filter;
+        if (filter->sees_frame && mover) {
+            snprintf(error, CHAIN_ERROR, "%s: %s before it moves pixels; put %s after %s", filter->name, mover->name,
+                     mover->name, filter->name);
+            return false;
+        }
+        mover = filter_moves(filter) && !filter->mirror && !filter->flip ? filter : mover;
+    }
+    return true;
+}
+
 bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR])
 {
+    if (!check_frame(chain, error))
+        return false;
     for (int i = 0; i < chain->count; i++) {
         const struct stage *mask = &chain->stage[i];
         const int after = filter_is_mask(mask->filter) ? chain_kept(chain, i) : 0;

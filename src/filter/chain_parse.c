@@ -53,7 +53,7 @@ static bool advise_quotes(struct parse *parse)
 
 static bool is_text(const struct filter *filter)
 {
-    return filter_param_count(filter) > 0 && filter->params[0].type == PARAM_TEXT;
+    return filter_param_count(filter) > 0 && filter->params[0].type == PARAM_TEXT && !filter_is_mask(filter);
 }
 
 // Removes spaces from both ends, in place.

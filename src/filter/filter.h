@@ -82,6 +82,7 @@ struct filter_values {
     const struct file_resource *resource; // NULL: no file, or not held
 };
 
+struct image; // image.h
 struct filter;
 
 // A filter with these values of its parameters.
@@ -166,7 +167,11 @@ struct frame_time {
     const char *source; // its name, valid while the frame is submitted; NULL: unknown
     bool previous;      // it continues the frame before: no seek and no other chain came between; false: filters get
                         // their input as the previous picture
+    int wait_ms;        // for another program's result for this frame; -1: as long as it takes
     int64_t clock_s;    // seconds since 1970; the path sets it
+    const struct image
+        *picture;      // the frame, while it is submitted; NULL: none, or it arrives by rows; the path sets it
+    bool mirror, flip; // filters before exchange left and right, or top and bottom; the plan sets them
 };
 // For arguments, which have 32 bits: the value begins at 0 again after 2^31 - 1.
 static inline int32_t frame_time_argument(uint64_t value)
@@ -228,6 +233,8 @@ struct filter {
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and also gets their places.
     bool placed;
+    bool sees_frame; // its arguments are made from frame_time.picture, so no filter before it may move pixels, but
+                     // mirror and flip
 
     // Makes the numbers of the file, for filter_values.resource, from one reading. All other functions use these
     // numbers, never the file. NULL: no parameter is a PARAM_FILE.

@@ -12,6 +12,46 @@
 // evenly spaced, are read.
 void matte_shrink(const struct image *from, int width, int height, uint8_t *rgb);
 
+// ---- the matte of a frame: source.c ----
+
+enum { MATTE_WIDTH = 256, MATTE_HEIGHT = 144, MATTE_PIXELS = MATTE_WIDTH * MATTE_HEIGHT };
+enum { MATTE_NAME = 32, MATTE_WHY = 128, MATTE_OLD_MS = 500 };
+
+// Returns true for a name of 1 to MATTE_NAME letters, digits, '-' and '_'.
+bool matte_name_ok(const char *name);
+// Returns true if the built-in program of this name has its network, or ~/.config/monocle/mattes has such a program,
+// which no other user can write.
+bool matte_ready(const char *name, char why[MATTE_WHY]);
+
+struct matte_request {
+    const char *name;          // of the program
+    const struct image *frame; // NULL: none
+    const char *source;        // name of the frame's source; NULL: unknown
+    uint64_t number;           // of the frame in its source
+    int64_t time_ns;           // there
+    int wait_ms;               // for the matte of this frame; then the newest one is used. -1: as long as it takes
+    bool mirror, flip;         // the matte is of the frame with left and right, or top and bottom exchanged
+    int hold_ms;               // 0: mattes are smoothed; else they rise at once, and fall in this time
+};
+
+// How a matte is changed at its small size.
+struct matte_edge {
+    int grow, feather; // pixels
+    bool follows;      // edges of the frame
+};
+
+// Makes two numbers for each pixel of the matte, a and b: the matte is clamp((a * luma + b) / 256) for the luma of the
+// frame. Starts the program if it does not run, and sends it the frame. Each thread has its own programs. Returns false
+// if there is no matte: none yet, or an old one, because the program has failed (logged once).
+bool matte_numbers(const struct matte_request *request, const struct matte_edge *edge, int32_t *numbers);
+
+// ---- its steps: edge.c ----
+
+// Changes the old matte towards the new one, more where they differ more.
+void matte_smooth(uint8_t *old, const uint8_t *raw);
+void matte_hold(uint8_t *held, const uint8_t *raw, int fall);
+void matte_refine(const uint8_t *matte, const uint8_t *luma, const struct matte_edge *edge, int32_t *numbers);
+
 // ---- the built-in programs: programs.c ----
 
 // The network of a built-in program: a file of an npm package.

@@ -159,9 +159,10 @@ void path_forget(struct path *path)
     path->ran = NULL;
 }
 
-static void set_frame_time(struct path *path, const struct frame_time *frame_time)
+static void set_frame_time(struct path *path, const struct image *picture, const struct frame_time *frame_time)
 {
     path->frame_time = frame_time ? *frame_time : (struct frame_time){0};
+    path->frame_time.picture = frame_time ? picture : NULL;
     path->frame_time.clock_s = time(NULL);
 }
 
@@ -179,7 +180,7 @@ bool path_submit(struct path *path, const struct image *frame, const struct fram
         return false;
     }
     const void *build = path->tried ? path->tried : path->build;
-    set_frame_time(path, frame_time);
+    set_frame_time(path, frame, frame_time);
     path->frame_time.previous = path->frame_time.previous && path->ran == build;
     path->ran = NULL;
     if (!path->backend->submit(path, frame))
@@ -192,7 +193,7 @@ bool path_submit(struct path *path, const struct image *frame, const struct fram
 void path_feed(struct path *path, const struct path_feed *feed, const struct frame_time *frame_time)
 {
     assert(path->fed && path->backend->feed);
-    set_frame_time(path, frame_time);
+    set_frame_time(path, NULL, frame_time);
     path->backend->feed(path, feed);
     path->info.in_flight++;
 }

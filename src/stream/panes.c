@@ -309,12 +309,20 @@ bool panes_finish(struct panes *panes)
     return true;
 }
 
+// Returns how long filters may wait for other programs: until the next frame of a live source is due.
+static int patience_ms(const struct source_info *info, const struct frame *frame)
+{
+    const double rate = info->rate > 0 ? info->rate : SOURCE_DEFAULT_RATE;
+    return info->live ? clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate)) : -1;
+}
+
 static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
 {
     const struct frame_time frame_time = {.number = frame->number,
                                           .time_ns = frame->video_ns,
                                           .source = source_info(panes->setup.source)->name,
-                                          .previous = frame->follows};
+                                          .previous = frame->follows,
+                                          .wait_ms = patience_ms(source_info(panes->setup.source), frame)};
     return path_submit(path, &frame->image, &frame_time);
 }
 

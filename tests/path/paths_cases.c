@@ -183,6 +183,8 @@ const char *const path_filters[] = {
     "/format-rgba.png:fit=tile:filters=3,median",
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
     "invert,inside",
+    "keep,blur=2,gray,matte",
+    "mirror,sobel,matte=none:behind:3:2.5:plain:500:1,invert",
     "blur=3,inside=10.5:-20:33.3:200:box:out:7.5",
     "fill=red,inside=20:10:60:80:ellipse",
     "mirror,sobel,inside=-100:3:200:0.1:ellipse:out:100,invert,inside=100:100:0.1:0.1:ellipse:feather=50,flip",
@@ -500,7 +502,9 @@ static int random_filter(struct random *random, char *text, size_t size)
         else if (row->type == PARAM_COLOR)
             at += snprintf(text + at, size - (size_t)at, "#%06x", random_range(random, 0, COLOR_MAX));
         else if (row->type == PARAM_TEXT)
-            at += snprintf(text + at, size - (size_t)at, "'Text, %d'", random_range(random, 0, 99));
+            at += filter_is_mask(filter)
+                      ? snprintf(text + at, size - (size_t)at, "none")
+                      : snprintf(text + at, size - (size_t)at, "'Text, %d'", random_range(random, 0, 99));
         else if (row->type == PARAM_FILE)
             at += case_file(filter->name, text + at, size - (size_t)at);
         else

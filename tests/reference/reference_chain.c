@@ -257,7 +257,7 @@ static bool moves_pixels(const char *name)
 
 static bool is_mask(const char *name)
 {
-    return !strcmp(name, "within") || !strcmp(name, "inside") || !strcmp(name, "key");
+    return !strcmp(name, "within") || !strcmp(name, "inside") || !strcmp(name, "key") || !strcmp(name, "matte");
 }
 
 // The groups of masks. A group is the number of filters before its `keep`.

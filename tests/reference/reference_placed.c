@@ -283,6 +283,22 @@ static void pixel_mask(const struct picture *from, int x, int y, const struct va
     to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
 }
 
+static bool check_matte(const struct picture *from, struct values *values)
+{
+    const char *name = values->value[0].text;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++) {
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", name[i]))
+            return false;
+    }
+    return length >= 1 && length <= 32;
+}
+
+static void pixel_matte(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
+{
+    memcpy(to, picture_pixel(from, x, y), 4);
+}
+
 static void pixel_fill(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int color = values->value[0].number;
@@ -589,6 +605,16 @@ const struct rule placed_rules[] = {
       {"by", WORD, 0, 0, "hue", {"hue", "chroma", "luma"}, {0}},
       {"spill", REAL, 0, 1, "1", {0}, {0}},
       {"where", WORD, 0, 0, "in", {"in", "out"}, {0}},
+      {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
+    {"matte", // of no program: its filters apply everywhere
+     pixel_matte,
+     check_matte,
+     {{"name", CAPTION, 0, 0, "none", {0}, {0}},
+      {"where", WORD, 0, 0, "front", {"front", "behind"}, {0}},
+      {"grow", REAL, 0, 10, "0", {0}, {0}},
+      {"feather", REAL, 0, 10, "0", {0}, {0}},
+      {"edge", WORD, 0, 0, "image", {"image", "plain"}, {0}},
+      {"hold", INTEGER, 0, 5000, "0", {0}, {0}},
       {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
     {"fill", pixel_fill, NULL, {{"color", COLOR, 0, 0, "black", {0}, {0}}}},
     {"grain", pixel_grain, NULL, {{"strength", INTEGER, 0, 100, "30", {0}, {0}}}},

@@ -25,7 +25,7 @@ LAYERS = {
     "road": [],
     "source": ["road", "image", "base"],
     "sink": ["image", "base"],
-    "filter": ["image", "base"],
+    "filter": ["matte", "image", "base"],
     "compute": ["base"],
     "path": ["compute", "filter", "image", "base"],
     "tune": ["path", "compute", "filter", "image", "base"],
@@ -379,12 +379,13 @@ def rule_first_lines(root):
 
 def rule_globals(root):
     """Global variables are constant, except the state of the log, a lock, the signal that has arrived, the running
-    driver calls, the temporary directories that a signal removes, the cameras that a thread asks, the users' filters
-    and the resources from files."""
+    driver calls, the temporary directories that a signal removes, the cameras that a thread asks, the users' filters,
+    the programs that make mattes, and the resources from files."""
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
                "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
                "src/compute/drivers.c": "directories", "src/source/cameras.c": "busy",
-               "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources"}
+               "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources",
+               "src/matte/source.c": "sources"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
             found = re.match(r"(?:static )?(?!const|extern|typedef|return|struct \w+ \{|enum|union)"

@@ -1,0 +1,31 @@
+// matte.cl: mixes a pixel with that of an earlier filter's input, by a matte
+//
+// Arguments: 1, or 0 for a result of p; 1 for p where the matte is 0, else where it is 255; columns and rows of the
+// matte for a pixel, in 1/65536; for each pixel of the matte, of 256 x 144, numbers a and b: the matte is
+// (a * luma + b) / 256.
+
+// Returns the mean of four numbers; f and g: weights of the right and the lower ones in 1/256.
+INLINE int matte_mix(arguments args, int at, int f, int g)
+{
+    int upper = (ARG(args, at) * (256 - f) + ARG(args, at + 2) * f) >> 8;
+    int lower = (ARG(args, at + 512) * (256 - f) + ARG(args, at + 514) * f) >> 8;
+    return (upper * (256 - g) + lower * g) >> 8;
+}
+
+INLINE int matte_at(pixel second, int x, int y, arguments args)
+{
+    int u = clamp((((2 * x + 1) * ARG(args, 2)) >> 1) - 32768, 0, 255 << 16), left = min(u >> 16, 254);
+    int v = clamp((((2 * y + 1) * ARG(args, 3)) >> 1) - 32768, 0, 143 << 16), top = min(v >> 16, 142);
+    int f = (u - (left << 16)) >> 8, g = (v - (top << 16)) >> 8, at = 4 + 2 * (top * 256 + left);
+    return sat8((matte_mix(args, at, f, g) * luma(second) + matte_mix(args, at + 1, f, g)) >> 8);
+}
+
+INLINE pixel filter_matte(pixel p, pixel second, int x, int y, arguments args)
+{
+    int share = 255;
+    if (ARG(args, 0) != 0)
+        share = matte_at(second, x, y, args);
+    if (ARG(args, 0) != 0 && ARG(args, 1) != 0)
+        share = 255 - share;
+    return mixed(p, second, share);
+}

@@ -1,0 +1,92 @@
+// matte.c: earlier filters only where a program sees a person or a face, or only elsewhere
+#include "matte/matte.h"
+#include "filter/chain.h"
+
+#include <string.h>
+
+enum { MATTE_OF, MATTE_WHERE, MATTE_GROW, MATTE_FEATHER, MATTE_EDGE, MATTE_HOLD, MATTE_FILTERS };
+enum { ARGUMENT_MIXES, ARGUMENT_BEHIND, ARGUMENT_STEP_X, ARGUMENT_STEP_Y, ARGUMENT_NUMBERS };
+#define NONE "none"
+
+static const struct param params[] = {
+    {"name", PARAM_TEXT, .max = 1, .step = 1, .choices = NONE,
+     .help = "person, faces (see `monocle matte`), or a program in ~/.config/monocle/mattes; with none, the filters "
+             "apply everywhere"},
+    {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "front|behind",
+     .help = "the filters apply to what the program sees, or behind it; without a matte, they apply everywhere"},
+    {"grow", PARAM_REAL, .max = 10, .step = 0.5f, .help = "enlarges the matte by this part of the width, in percent"},
+    {"feather", PARAM_REAL, .max = 10, .step = 0.5f, .help = "softens its edge by this part of the width, in percent"},
+    {"edge", PARAM_CHOICE, .max = 1, .step = 1, .choices = "image|plain",
+     .help = "image: its edge follows edges of the image; plain: it does not"},
+    {"hold", PARAM_INT, .max = 5000, .step = 100,
+     .help = "the matte rises at once and falls in this time, in ms; 0: it changes smoothly"},
+    MASK_FILTERS,
+    {0},
+};
+
+static const char *name_of(const struct filter_values *values)
+{
+    return values->value[MATTE_OF] > 0 ? values->file : NONE;
+}
+
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    *why = "the name of a program has 1 to 32 letters, digits, '-' and '_'";
+    arguments->spans = (int)values->value[MATTE_FILTERS];
+    arguments->value[ARGUMENT_BEHIND] = values->value[MATTE_WHERE] > 0;
+    arguments->count = ARGUMENT_NUMBERS + 1; // NVIDIA's compiler of GLSL refuses an index beyond the arguments
+    return matte_name_ok(name_of(values));
+}
+
+static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+{
+    arguments->value[ARGUMENT_STEP_X] = (MATTE_WIDTH << 16) / size->width;
+    arguments->value[ARGUMENT_STEP_Y] = (MATTE_HEIGHT << 16) / size->height;
+    arguments->count = ARGUMENT_NUMBERS + 2 * MATTE_PIXELS;
+}
+
+static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
+{
+    const char *name = name_of(&stage->values);
+    return strcmp(name, NONE) == 0 || matte_ready(name, why);
+}
+
+static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
+                  int32_t *arguments)
+{
+    const struct filter_values *values = &stage->values;
+    const char *name = name_of(values);
+    const struct matte_request request = {
+        .name = name,
+        .frame = frame_time->picture,
+        .source = frame_time->source,
+        .number = frame_time->number,
+        .time_ns = frame_time->time_ns,
+        .wait_ms = frame_time->wait_ms,
+        .mirror = frame_time->mirror,
+        .flip = frame_time->flip,
+        .hold_ms = (int)values->value[MATTE_HOLD],
+    };
+    const struct matte_edge edge = {
+        .grow = (int)(values->value[MATTE_GROW] * MATTE_WIDTH / 100 + 0.5f),
+        .feather = (int)(values->value[MATTE_FEATHER] * MATTE_WIDTH / 100 + 0.5f),
+        .follows = values->value[MATTE_EDGE] == 0,
+    };
+    arguments[ARGUMENT_MIXES] = strcmp(name, NONE) != 0 && matte_numbers(&request, &edge, arguments + ARGUMENT_NUMBERS);
+    return arguments[ARGUMENT_MIXES] ? ARGUMENT_NUMBERS + 2 * MATTE_PIXELS : ARGUMENT_MIXES + 1;
+}
+
+extern const struct filter filter_matte;
+const struct filter filter_matte = {
+    .name = "matte",
+    .summary = "apply the filters since `keep` only to people or faces, or only behind them",
+    .example = "keep,blur=8,matte",
+    .kind = FILTER_POINT,
+    .second = SECOND_KEPT,
+    .sees_frame = true,
+    .params = params,
+    .prepare = prepare,
+    .fit = fit,
+    .fill = fill,
+    .follow = follow,
+};

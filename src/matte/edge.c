@@ -1,0 +1,122 @@
+// edge.c: makes a program's mattes calm, larger and softer, and lets their edges follow the frame; in integers
+#include "matte/matte.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { W = MATTE_WIDTH, H = MATTE_HEIGHT, REACH = 4, NOISE = 65, STEEPEST = 16 * 256 };
+
+void matte_smooth(uint8_t *old, const uint8_t *raw)
+{
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const int change = raw[i] - old[i], size = abs(change);
+        const int weight = 64 + (size < 64 ? 3 * size : 192);
+        const int step = (size * weight + 255) / 256; // away from zero: a smaller step would never arrive
+        old[i] = (uint8_t)(old[i] + (change < 0 ? -step : step));
+    }
+}
+
+void matte_hold(uint8_t *held, const uint8_t *raw, int fall)
+{
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const int low = held[i] > fall ? held[i] - fall : 0;
+        held[i] = (uint8_t)(raw[i] > low ? raw[i] : low);
+    }
+}
+
+// Replaces each value by the sum, or the largest value, of the 2 * reach + 1 values around it, without those outside.
+static void combine_line(int32_t *values, int count, int stride, int reach, bool largest)
+{
+    int32_t line[W];
+    for (int i = 0; i < count; i++)
+        line[i] = values[i * stride];
+    int32_t sum = 0;
+    for (int i = 0; i < reach && i < count; i++)
+        sum += line[i];
+    for (int i = 0; i < count; i++) {
+        const int first = i > reach ? i - reach : 0, last = i + reach < count ? i + reach : count - 1;
+        if (largest) {
+            int32_t most = 0;
+            for (int k = first; k <= last; k++)
+                most = line[k] > most ? line[k] : most;
+            values[i * stride] = most;
+            continue;
+        }
+        sum += i + reach < count ? line[i + reach] : 0;
+        sum -= i > reach ? line[i - reach - 1] : 0;
+        values[i * stride] = sum;
+    }
+}
+
+static void combine(int32_t *values, int reach, bool largest)
+{
+    for (int y = 0; reach > 0 && y < H; y++)
+        combine_line(values + y * W, W, 1, reach, largest);
+    for (int x = 0; reach > 0 && x < W; x++)
+        combine_line(values + x, H, W, reach, largest);
+}
+
+// Returns the number of values within the reach of place `at` of `count`.
+static int count_near(int at, int count, int reach)
+{
+    return (at + reach < count ? at + reach : count - 1) - (at > reach ? at - reach : 0) + 1;
+}
+
+static int32_t clamp(int32_t value, int32_t most)
+{
+    return value > most ? most : value < -most ? -most : value;
+}
+
+// Replaces each value by the mean of those within its reach.
+static void average(int32_t *values, int reach)
+{
+    combine(values, reach, false);
+    for (int i = 0; i < MATTE_PIXELS; i++)
+        values[i] /= count_near(i % W, W, reach) * count_near(i / W, H, reach);
+}
+
+// The guided filter: for each pixel, the line m = a * luma + b that fits the matte best in the pixels around it.
+static void fit_lines(const int32_t *matte, const uint8_t *luma, int32_t *a, int32_t *b, int32_t *work)
+{
+    int32_t *products = work, *squares = work + MATTE_PIXELS;
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        a[i] = matte[i];
+        b[i] = luma[i];
+        products[i] = matte[i] * luma[i];
+        squares[i] = luma[i] * luma[i];
+    }
+    combine(a, REACH, false);
+    combine(b, REACH, false);
+    combine(products, REACH, false);
+    combine(squares, REACH, false);
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const int32_t n = count_near(i % W, W, REACH) * count_near(i / W, H, REACH), mattes = a[i], lumas = b[i];
+        const int64_t common = (int64_t)n * products[i] - (int64_t)mattes * lumas;
+        const int64_t spread = (int64_t)n * squares[i] - (int64_t)lumas * lumas + (int64_t)NOISE * n * n;
+        a[i] = clamp((int32_t)(common * 256 / spread), STEEPEST);
+        b[i] = (mattes * 256 - a[i] * lumas) / n;
+    }
+    average(a, REACH);
+    average(b, REACH);
+}
+
+void matte_refine(const uint8_t *matte, const uint8_t *luma, const struct matte_edge *edge, int32_t *numbers)
+{
+    int32_t *planes = xcalloc(5 * MATTE_PIXELS, sizeof(*planes));
+    int32_t *grown = planes, *a = planes + MATTE_PIXELS, *b = a + MATTE_PIXELS, *work = b + MATTE_PIXELS;
+    for (int i = 0; i < MATTE_PIXELS; i++)
+        grown[i] = matte[i];
+    combine(grown, edge->grow, true);
+    if (edge->feather > 0)
+        average(grown, edge->feather);
+    if (edge->follows)
+        fit_lines(grown, luma, a, b, work);
+    // The curve (m - 64) * 2 makes the line steep: without it, a haze remains around the person.
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        numbers[2 * i] = edge->follows ? a[i] * 2 : 0;
+        numbers[2 * i + 1] = edge->follows ? b[i] * 2 - 128 * 256 : grown[i] * 256;
+    }
+    free(planes);
+}

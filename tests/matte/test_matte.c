@@ -1,0 +1,373 @@
+// test_matte.c: small frames, the steps of a matte, and programs that misbehave; the test gives the time
+#include "base/clock.h"
+#include "image/convert.h"
+#include "matte/matte.h"
+
+#include "unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static char directory[64], self[PATH_MAX];
+static int64_t now_ns = 1000000000, tick_ns; // each look at the clock takes tick_ns
+
+int64_t __wrap_clock_now_ns(void);
+int64_t __wrap_clock_now_ns(void)
+{
+    return now_ns += tick_ns;
+}
+
+static void pass_ms(int ms)
+{
+    now_ns += (int64_t)ms * 1000000;
+}
+
+// ---- the programs: this one, with a kind ----
+
+static bool read_frame(uint8_t *frame, size_t bytes)
+{
+    size_t done = 0;
+    for (ssize_t got; done < bytes && (got = read(STDIN_FILENO, frame + done, bytes - done)) > 0;)
+        done += (size_t)got;
+    return done == bytes;
+}
+
+static void answer(const uint8_t *matte, size_t bytes)
+{
+    for (ssize_t done; bytes > 0 && (done = write(STDOUT_FILENO, matte, bytes)) > 0; matte += done)
+        bytes -= (size_t)done;
+}
+
+enum { FRAME = MATTE_PIXELS * 3 };
+
+// Answers with the red of each pixel, or misbehaves.
+static int misbehave(const char *kind, int width, int height)
+{
+    static uint8_t frame[FRAME], matte[2 * MATTE_PIXELS];
+    const bool is = width == MATTE_WIDTH && height == MATTE_HEIGHT && getpgrp() == getpid();
+    alarm(60); // also of a child that outlives it
+    if (strcmp(kind, "absent") == 0 || !is)
+        return 7;
+    if (strcmp(kind, "early") == 0)
+        answer(matte, 10);
+    if (strcmp(kind, "closed") == 0)
+        close(STDIN_FILENO), pause();
+    if (strcmp(kind, "mute") == 0)
+        close(STDOUT_FILENO), pause();
+    if (strcmp(kind, "deaf") == 0)
+        pause();
+    if (strcmp(kind, "stubborn") == 0)
+        signal(SIGTERM, SIG_IGN), pause();
+    for (int n = 0; read_frame(frame, FRAME); n++) {
+        for (int i = 0; i < MATTE_PIXELS; i++)
+            matte[i] = frame[3 * i];
+        if (strcmp(kind, "crash") == 0)
+            signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+        if (strcmp(kind, "killed") == 0)
+            raise(SIGKILL);
+        if (strcmp(kind, "leaves") == 0)
+            return 3;
+        if (strcmp(kind, "done") == 0 && n == 1)
+            return 0;
+        if (strcmp(kind, "stalls") == 0)
+            pause();
+        if (strcmp(kind, "chatty") == 0)
+            for (int i = 0; i < 100000; i++)
+                fprintf(stderr, "line %d\n", i);
+        if (strcmp(kind, "child") == 0 && fork() == 0 && alarm(60) == 0)
+            pause();
+        if (strcmp(kind, "child") == 0)
+            return 4;
+        if (strcmp(kind, "short") == 0)
+            answer(matte, MATTE_PIXELS - 1), exit(5);
+        answer(matte, strcmp(kind, "long") == 0 ? MATTE_PIXELS + 1 : MATTE_PIXELS);
+    }
+    return 0;
+}
+
+static void add_program(const char *kind)
+{
+    char path[PATH_MAX + 100];
+    snprintf(path, sizeof(path), "%s/monocle/mattes/%s", directory, kind);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "#!/bin/sh\nexec '%s' --program %s \"$@\"\n", self, kind);
+    fclose(file);
+    chmod(path, 0755);
+}
+
+// ---- frames ----
+
+static uint8_t pixels[64 * 36 * 3];
+static struct image frame;
+static int32_t numbers[2 * MATTE_PIXELS];
+
+static struct matte_request request_of(const char *name, uint64_t number)
+{
+    image_wrap(&frame, &(struct image_shape){.format = PIXFMT_RGB24, .width = 64, .height = 36}, pixels);
+    return (struct matte_request){.name = name,
+                                  .frame = &frame,
+                                  .source = "test",
+                                  .number = number,
+                                  .time_ns = (int64_t)number * 33000000,
+                                  .wait_ms = 1000};
+}
+
+// Asks for the matte of a frame of one colour, and returns the matte of its first pixel; -1: none.
+static int ask(const char *name, uint64_t number, uint8_t red, int wait_ms)
+{
+    memset(pixels, red, sizeof(pixels));
+    struct matte_request request = request_of(name, number);
+    request.wait_ms = wait_ms;
+    return matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers) ? numbers[1] >> 8 : -1;
+}
+
+static void check_good(void)
+{
+    add_program("good");
+    tick_ns = 1000;
+    CHECK_NUMBER(ask("good", 0, 200, 60000), 200);
+    CHECK_NUMBER(ask("good", 0, 200, 60000), 200);   // the same frame again
+    CHECK_NUMBER(ask("good", 1, 160, 60000), 171);   // smoothed: 200 - 40 * 184 / 256
+    CHECK_NUMBER(ask("good", 100, 100, 60000), 100); // another scene
+    CHECK_NUMBER(ask("good", 0, 50, 60000), 50);
+    struct matte_request request = request_of("good", 1);
+    request.mirror = true;
+    pixels[0] = pixels[1] = pixels[2] = 250;
+    CHECK(matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers));
+    CHECK_NUMBER(numbers[1] >> 8, 50);
+    CHECK_NUMBER(numbers[2 * (MATTE_WIDTH - 1) + 1] >> 8, 250);
+    request = request_of("good", 2);
+    request.frame = NULL; // it arrives by rows
+    CHECK(!matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers));
+}
+
+// No matte from a program that misbehaves is used; the failure is logged once; it starts again after longer pauses.
+static void check_bad(const char *kind, const char *why, bool answers)
+{
+    struct captured captured;
+    add_program(kind);
+    tick_ns = strstr(why, "5 s") ? 50000000 : 1000; // 5 s pass at once; else the programs have real time
+    capture_stderr(&captured);
+    int mattes = 0, number = 0;
+    for (int round = 0; round < 3; round++, pass_ms(31000)) {
+        for (int i = 0; i < 3; i++)
+            mattes += ask(kind, (uint64_t)number++, 200, 60000) >= 0;
+    }
+    const char *said = captured_stderr(&captured);
+    const char *first = strstr(said, why);
+    check_that(&unit, answers || mattes == 0, "%s: %d mattes", kind, mattes);
+    check_that(&unit, first != NULL, "%s: '%s' lacks '%s'", kind, said, why);
+    check_that(&unit, first && !strstr(first + 1, why), "%s: said twice: '%s'", kind, said);
+}
+
+// ---- steps, by their rules ----
+
+static int rule_smooth(int q, int p)
+{
+    const int d = abs(p - q), weight = 64 + (3 * d < 192 ? 3 * d : 192), step = (d * weight + 255) / 256;
+    return p < q ? q - step : q + step;
+}
+
+static void check_smooth(void)
+{
+    static uint8_t old[MATTE_PIXELS], raw[MATTE_PIXELS], held[MATTE_PIXELS];
+    int wrong = 0;
+    for (int q = 0; q < 256; q += 5) {
+        for (int i = 0; i < MATTE_PIXELS; i++) {
+            old[i] = held[i] = (uint8_t)q;
+            raw[i] = (uint8_t)i;
+        }
+        matte_smooth(old, raw);
+        matte_hold(held, raw, 17);
+        for (int i = 0; i < 256; i++) {
+            const int low = q > 17 ? q - 17 : 0;
+            wrong += old[i] != rule_smooth(q, i) || held[i] != (i > low ? i : low);
+        }
+    }
+    CHECK_NUMBER(wrong, 0);
+    for (int i = 0; i < 100; i++)
+        matte_smooth(old, raw);
+    CHECK(memcmp(old, raw, sizeof(old)) == 0); // it arrives
+}
+
+struct square {
+    int left, right, top, bottom, count;
+};
+
+static struct square square_at(int i, int radius)
+{
+    const int x = i % MATTE_WIDTH, y = i / MATTE_WIDTH;
+    struct square s = {x - radius, x + radius, y - radius, y + radius, 0};
+    s.left = s.left < 0 ? 0 : s.left;
+    s.top = s.top < 0 ? 0 : s.top;
+    s.right = s.right >= MATTE_WIDTH ? MATTE_WIDTH - 1 : s.right;
+    s.bottom = s.bottom >= MATTE_HEIGHT ? MATTE_HEIGHT - 1 : s.bottom;
+    s.count = (s.right - s.left + 1) * (s.bottom - s.top + 1);
+    return s;
+}
+
+static int64_t sum_square(struct square s, const int32_t *a, const int32_t *b)
+{
+    int64_t sum = 0;
+    for (int y = s.top; y <= s.bottom; y++) {
+        for (int x = s.left; x <= s.right; x++)
+            sum += (int64_t)a[y * MATTE_WIDTH + x] * (b ? b[y * MATTE_WIDTH + x] : 1);
+    }
+    return sum;
+}
+
+static void rule_refine(const uint8_t *matte, const uint8_t *luma, struct matte_edge edge, int32_t *to)
+{
+    static int32_t p[MATTE_PIXELS], q[MATTE_PIXELS], l[MATTE_PIXELS], a[MATTE_PIXELS], b[MATTE_PIXELS];
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const struct square s = square_at(i, edge.grow);
+        int most = 0;
+        for (int y = s.top; y <= s.bottom; y++) {
+            for (int x = s.left; x <= s.right; x++)
+                most = matte[y * MATTE_WIDTH + x] > most ? matte[y * MATTE_WIDTH + x] : most;
+        }
+        q[i] = most;
+        l[i] = luma[i];
+    }
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const struct square s = square_at(i, edge.feather);
+        p[i] = (int32_t)(sum_square(s, q, NULL) / s.count);
+    }
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const struct square s = square_at(i, 4);
+        const int64_t n = s.count, sp = sum_square(s, p, NULL), sl = sum_square(s, l, NULL);
+        int64_t slope = 256 * (n * sum_square(s, p, l) - sp * sl) / (n * sum_square(s, l, l) - sl * sl + 65 * n * n);
+        slope = slope > 4096 ? 4096 : slope < -4096 ? -4096 : slope;
+        a[i] = (int32_t)slope;
+        b[i] = (int32_t)((256 * sp - slope * sl) / n);
+    }
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        const struct square s = square_at(i, 4);
+        to[2 * i] = edge.follows ? 2 * (int32_t)(sum_square(s, a, NULL) / s.count) : 0;
+        to[2 * i + 1] = edge.follows ? 2 * (int32_t)(sum_square(s, b, NULL) / s.count) - 32768 : 256 * p[i];
+    }
+}
+
+static void check_refine(void)
+{
+    static uint8_t matte[MATTE_PIXELS], luma[MATTE_PIXELS];
+    static int32_t want[2 * MATTE_PIXELS];
+    static const struct matte_edge edges[] = {{0, 0, false}, {0, 0, true}, {3, 0, false}, {0, 5, true}, {8, 2, true}};
+    unsigned state = 1;
+    for (int i = 0; i < MATTE_PIXELS; i++) {
+        state = state * 1664525 + 1013904223;
+        const int x = i % MATTE_WIDTH - 100, y = i / MATTE_WIDTH - 70;
+        luma[i] = (uint8_t)(x * x + y * y < 1600 ? 180 + state % 50 : state >> 24);
+        matte[i] = (uint8_t)(x * x + y * y < 1700 ? 255 : i % 97 == 0 ? state >> 16 : 0);
+    }
+    for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++) {
+        matte_refine(matte, luma, &edges[i], numbers);
+        rule_refine(matte, luma, edges[i], want);
+        check_that(&unit, memcmp(numbers, want, sizeof(want)) == 0, "edge %zu differs", i);
+    }
+}
+
+static void check_shrink(void)
+{
+    static const int sizes[][2] = {{640, 362}, {256, 144}, {30, 20}, {1, 1}, {257, 1000}, {2, 2000}};
+    static uint8_t got[MATTE_PIXELS * 3];
+    for (int format = 0; format < PIXFMT_COUNT; format++) {
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+            const char *why;
+            const int w = sizes[i][0], h = sizes[i][1];
+            struct image_shape shape = {.format = (enum pixfmt)format, .width = w, .height = h};
+            struct image image = {0}, rgba = {0};
+            if (!pixfmt_size_ok(shape.format, w, h, &why))
+                continue;
+            shape.color = (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL};
+            image_alloc(&image, &shape);
+            for (size_t k = 0; k < image_bytes(&shape); k++)
+                image.plane[0][k] = (uint8_t)(k * 7919 >> 3);
+            shape.format = PIXFMT_RGBA;
+            image_alloc(&rgba, &shape);
+            convert_to_rgba(&rgba, &image);
+            matte_shrink(&image, MATTE_WIDTH, MATTE_HEIGHT, got);
+            int wrong = 0;
+            for (int k = 0; k < MATTE_PIXELS; k++) {
+                const int x = k % MATTE_WIDTH, y = k / MATTE_WIDTH, left = x * w / MATTE_WIDTH,
+                          top = y * h / MATTE_HEIGHT;
+                const int right = (x + 1) * w / MATTE_WIDTH, rows = (y + 1) * h / MATTE_HEIGHT - top;
+                const int used = rows < 1 ? 1 : rows < 4 ? rows : 4, columns = right > left ? right - left : 1;
+                for (int c = 0; c < 3; c++) {
+                    int sum = 0;
+                    for (int n = 0; n < used * columns; n++)
+                        sum += image_row(&rgba, 0, top + n / columns * rows / used)[(left + n % columns) * 4 + c];
+                    wrong += got[3 * k + c] != (sum + used * columns / 2) / (used * columns);
+                }
+            }
+            check_that(&unit, wrong == 0, "format %d, %d x %d: %d bytes are wrong", format, w, h, wrong);
+            image_free(&image);
+            image_free(&rgba);
+        }
+    }
+}
+
+static void check_names(void)
+{
+    char why[MATTE_WHY];
+    CHECK(matte_name_ok("a-B_9") && !matte_name_ok("") && !matte_name_ok("../x") && !matte_name_ok("a b"));
+    CHECK(!matte_name_ok("123456789012345678901234567890123"));
+    CHECK(!matte_ready("person", why));
+    CHECK_TEXT(why, "the network for 'person' is not installed; run: monocle matte --install person");
+    CHECK(!matte_ready("nobody", why));
+    CHECK_TEXT(why, "there is no program 'nobody' in ~/.config/monocle/mattes");
+    add_program("shared");
+    CHECK(matte_ready("shared", why));
+    char path[PATH_MAX + 100];
+    snprintf(path, sizeof(path), "%s/monocle/mattes/shared", directory);
+    chmod(path, 0777);
+    CHECK(!matte_ready("shared", why));
+    CHECK_HAS(why, "can be written by");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5 && strcmp(argv[1], "--program") == 0)
+        return misbehave(argv[2], atoi(argv[3]), atoi(argv[4]));
+    static const struct {
+        const char *kind, *why;
+        bool answers; // right answers, too
+    } bad[] = {
+        {"absent", "it exited with status 7", false},
+        {"early", "it wrote more than a matte for each frame", true},
+        {"closed", "it gave no matte for 5 s", false},
+        {"mute", "was killed by", false},
+        {"deaf", "it gave no matte for 5 s", false},
+        {"stubborn", "it gave no matte for 5 s", false},
+        {"crash", "it crashed with signal 11", false},
+        {"killed", "it was killed by signal 9", false},
+        {"leaves", "it exited with status 3", false},
+        {"done", "it exited with status 0", true},
+        {"stalls", "it gave no matte for 5 s", false},
+        {"child", "it gave no matte for 5 s", false},
+        {"short", "it exited with status 5 inside an answer", false},
+        {"long", "it wrote more than a matte for each frame", true},
+    };
+    signal(SIGPIPE, SIG_IGN);
+    unit_directory(directory);
+    CHECK(readlink("/proc/self/exe", self, sizeof(self) - 1) > 0);
+    setenv("XDG_CONFIG_HOME", directory, 1);
+    setenv("XDG_DATA_HOME", directory, 1);
+    char command[200];
+    snprintf(command, sizeof(command), "mkdir -p -m 700 '%s/monocle/mattes'", directory);
+    CHECK(system(command) == 0);
+    check_smooth();
+    check_refine();
+    check_shrink();
+    check_names();
+    check_good();
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        check_bad(bad[i].kind, bad[i].why, bad[i].answers);
+    snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+    CHECK(system(command) == 0);
+    return check_end(&unit);
+}
