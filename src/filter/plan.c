@@ -282,6 +282,7 @@ static void add_stage(struct plan *plan, const struct stage *stage)
     struct stage *rows = &plan->stage[plan->stages++];
     *rows = *stage;
     rows->arguments.resource = NULL; // that of another plan
+    rows->arguments.kept = KEPT_PIXEL;
     if (!stage->filter->separable || stage->arguments.whole || stage->arguments.part != FILTER_WHOLE)
         return;
     plan->kept[plan->stages] = -1;
@@ -321,10 +322,10 @@ static bool is_plain(const struct stage *stage)
 }
 
 // Finds where the mask `number` will find its kept picture: none is stored for filters of one list.
-static void find_kept(struct plan *plan, int number)
+static void find_kept(struct plan *plan, int number, int first)
 {
-    const int first = plan->kept[number];
     const struct stage *begin = &plan->stage[first];
+    plan->kept[number] = first;
     enum kept kept = is_plain(begin) ? KEPT_PIXEL : begin->filter->kind == FILTER_STENCIL ? KEPT_CENTRE : KEPT_PICTURE;
     for (int i = first + 1; i < number; i++)
         kept = is_plain(&plan->stage[i]) && !plan->stage[i].filter->measured ? kept : KEPT_PICTURE;
@@ -332,21 +333,18 @@ static void find_kept(struct plan *plan, int number)
     plan->stage[number].arguments.back = number - first;
 }
 
-// Makes the stages of the plan from those of the chain. A mask that limits no filter changes nothing.
+// Makes the stages of the plan from those of the chain.
 static void add_stages(struct plan *plan)
 {
     int first[CHAIN_MAX]; // the plan's number of each stage of the chain
     for (int i = 0; i < plan->chain.count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
-        const bool mask = filter_is_mask(stage->filter);
         first[i] = plan->stages;
-        const int kept = mask ? first[chain_kept(&plan->chain, i)] : -1;
-        if (is_marker(stage) || kept == plan->stages)
+        if (is_marker(stage))
             continue;
         (stage->filter->steps ? add_steps : add_stage)(plan, stage);
-        plan->kept[plan->stages - 1] = kept;
-        if (mask)
-            find_kept(plan, plan->stages - 1);
+        if (filter_is_mask(stage->filter))
+            find_kept(plan, plan->stages - 1, first[chain_kept(&plan->chain, i)]);
     }
 }
 

@@ -277,7 +277,7 @@ static const uint8_t *run_points(const struct band *band, const struct row_varia
     const uint8_t *kept[CHAIN_MAX] = {NULL};
     for (int i = 0; i < count; i++, from = to) {
         bool keeps = false;
-        for (int k = i + 1; k < count; k++)
+        for (int k = i; k < count; k++)
             keeps = keeps || kept_from(stages, k) == i;
         if (keeps)
             kept[i] =

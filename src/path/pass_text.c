@@ -171,11 +171,11 @@ static void add_function(struct composer *c, const struct filter *filter)
         fprintf(c->out, "%s_%s", prefix_of(filter), filter->name);
 }
 
-// Returns true if a later mask of the list keeps the input of stage `number`.
+// Returns true if a mask of the list keeps the input of stage `number`.
 static bool is_kept(const struct stage *const *stages, int count, int number)
 {
     bool kept = false;
-    for (int i = number + 1; i < count; i++)
+    for (int i = number; i < count; i++)
         kept = kept || (filter_is_mask(stages[i]->filter) && stages[i]->arguments.kept == KEPT_PIXEL &&
                         i - stages[i]->arguments.back == number);
     return kept;

@@ -325,9 +325,12 @@ static void chain_of(const struct pass *pass, struct chain *chain)
     chain->count = 0;
     add_geometry(chain, pass->load_mirror, pass->load_flip);
     for (int i = 0; i < pass->before_count; i++) {
+        const struct filter_arguments *arguments = &pass->before[i]->arguments;
+        const int spans = arguments->kept == KEPT_PIXEL ? arguments->back : i; // a kept picture is the pass's input
+        if (filter_is_mask(pass->before[i]->filter) && spans == 0)
+            add_stage(chain, &(struct stage){.filter = filter_find("keep")});
         add_stage(chain, pass->before[i]);
-        struct filter_arguments *arguments = &chain->stage[chain->count - 1].arguments;
-        arguments->spans = arguments->kept == KEPT_PIXEL ? arguments->back : i; // a kept picture is the pass's input
+        chain->stage[chain->count - 1].arguments.spans = spans;
     }
     add_stage(chain, pass->stencil);
     if (pass->warp)
