@@ -25,6 +25,12 @@ INLINE int part255(int v)
     return (v + (v >> 8)) >> 8;
 }
 
+// Returns number x of row y of bytes, which begin at `at`, four to an argument. Rows have whole arguments.
+INLINE int byte_at(arguments args, int at, int width, int x, int y)
+{
+    return ARG(args, at + y * ((width + 3) >> 2) + (x >> 2)) >> 8 * (x & 3) & 255;
+}
+
 // Returns the mix of a pixel and a kept one; share: of p, in 1/255.
 INLINE pixel mixed(pixel p, pixel kept, int share)
 {

@@ -221,13 +221,6 @@ bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR])
     return true;
 }
 
-int mask_follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
-                int32_t *arguments)
-{
-    arguments[0] = 1;
-    return 1;
-}
-
 bool chain_append(struct chain *chain, const struct filter *filter)
 {
     if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))

@@ -24,8 +24,6 @@ struct chain {
             .max = CHAIN_MAX, .step = 1,                                                                               \
             .help = "number of earlier filters that the mask limits; 0: those since `keep`, or one without it"         \
     }
-int mask_follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
-                int32_t *arguments); // filter.follow of a mask: its first argument
 
 // The parameters of `inside` that the pointer changes in the window.
 enum { INSIDE_X, INSIDE_Y, INSIDE_WIDTH, INSIDE_HEIGHT, INSIDE_FEATHER = 6 };

@@ -5,7 +5,6 @@
 
 enum { INSIDE_SHAPE = INSIDE_HEIGHT + 1, INSIDE_WHERE, INSIDE_FILTERS = INSIDE_FEATHER + 1 };
 enum {
-    ARGUMENT_MIXES,
     ARGUMENT_OUT,
     ARGUMENT_MIDDLE,
     ARGUMENT_REACH = ARGUMENT_MIDDLE + 2,
@@ -91,5 +90,4 @@ const struct filter filter_inside = {
     .params = params,
     .prepare = prepare,
     .fit = fit,
-    .follow = mask_follow,
 };

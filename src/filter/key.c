@@ -6,7 +6,6 @@
 enum { KEY_COLOR, KEY_SIMILARITY, KEY_BLEND, KEY_BY, KEY_SPILL, KEY_WHERE, KEY_FILTERS };
 enum { BY_HUE, BY_CHROMA, BY_LUMA };
 enum {
-    ARGUMENT_MIXES,
     ARGUMENT_OUT,
     ARGUMENT_BY,
     ARGUMENT_COLOR,
@@ -94,5 +93,4 @@ const struct filter filter_key = {
     .second = SECOND_KEPT,
     .params = params,
     .prepare = prepare,
-    .follow = mask_follow,
 };

@@ -22,7 +22,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
     arguments->value[ARGUMENT_WIDTH] = size->width;
-    arguments->count = ARGUMENT_FACTORS + size->width * size->height;
+    arguments->count = ARGUMENT_FACTORS + picture_mask_count(size->width, size->height);
 }
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])

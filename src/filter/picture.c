@@ -125,13 +125,27 @@ static int32_t mask_of(int32_t word, bool black)
     return black ? 255 - white : white;
 }
 
+int picture_mask_count(int width, int height)
+{
+    return (width + 3) / 4 * height;
+}
+
 bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY])
 {
     const float *value = values->value;
-    const bool has_file = values->resource, black = value[MASK_COLOR] != 0;
-    if (has_file && !(value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->resource, width, height, to, why))
-        return false;
-    for (size_t i = 0; i < (size_t)width * (size_t)height; i++)
-        to[i] = has_file ? mask_of(to[i], black) : 255;
-    return true;
+    const bool black = value[MASK_COLOR] != 0;
+    if (!values->resource) {
+        memset(to, 255, sizeof(*to) * (size_t)picture_mask_count(width, height));
+        return true;
+    }
+    int32_t *words = malloc(sizeof(*words) * (size_t)width * (size_t)height);
+    const bool ok =
+        words && (value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->resource, width, height, words, why);
+    for (int y = 0; ok && y < height; y++) {
+        uint8_t *row = (uint8_t *)(to + picture_mask_count(width, y));
+        for (int x = 0; x < width; x++)
+            row[x] = (uint8_t)mask_of(words[(size_t)y * (size_t)width + (size_t)x], black);
+    }
+    free(words);
+    return ok;
 }

@@ -144,7 +144,7 @@ static void mix(const uint8_t *from, const uint8_t *kept, const uint8_t *shares,
                 4 * count);                                                                                            \
         }                                                                                                              \
     }
-MASK_ROW(within, within_share(x, y, args))
+MASK_ROW(within, ((const uint8_t *)(args + 1 + (ptrdiff_t)y * ((width + 3) / 4)))[x])
 MASK_ROW(inside, inside_share(x, y, args))
 
 // `by` is a constant.
@@ -167,9 +167,9 @@ static void key(const struct filter_arguments *made, const uint8_t *from, const 
     for (int first = 0; first < width; first += MASK_PART, from += 4 * MASK_PART, to += 4 * MASK_PART) {
         const int count = width - first < MASK_PART ? width - first : MASK_PART;
         const uint32_t *words = (const uint32_t *)kept + first;
-        if (args[2] == 0)
+        if (args[1] == 0)
             key_part(args, words, shares, clean, count, 0);
-        else if (args[2] == 1)
+        else if (args[1] == 1)
             key_part(args, words, shares, clean, count, 1);
         else
             key_part(args, words, shares, clean, count, 2);

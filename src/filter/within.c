@@ -3,7 +3,7 @@
 #include "filter/picture.h"
 
 enum { WITHIN_FILTERS = MASK_FIT + 1 };
-enum { ARGUMENT_MIXES, ARGUMENT_WIDTH, ARGUMENT_SHARES };
+enum { ARGUMENT_WIDTH, ARGUMENT_SHARES };
 
 static const struct param params[] = {
     {"file", PARAM_FILE, .max = 1, .step = 1,
@@ -26,7 +26,7 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
     arguments->value[ARGUMENT_WIDTH] = size->width;
-    arguments->count = ARGUMENT_SHARES + size->width * size->height;
+    arguments->count = ARGUMENT_SHARES + picture_mask_count(size->width, size->height);
 }
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
@@ -47,5 +47,4 @@ const struct filter filter_within = {
     .prepare = prepare,
     .fit = fit,
     .fill = fill,
-    .follow = mask_follow,
 };

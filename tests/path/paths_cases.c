@@ -175,8 +175,7 @@ const char *const path_filters[] = {
     "keep,denoise,within=" GOLDEN_DATA "/none.png,keep,blur=3,motion=4,within=" GOLDEN_DATA "/none.png,emboss",
     "keep,open=2,within=" GOLDEN_DATA "/none.png,keep,canny,inside=10:10:50:70,gray,key=#404040:0.6",
     "blur=2,gray,within=" GOLDEN_DATA "/none.png:filters=2,invert,within=" GOLDEN_DATA "/none.png:black:filters=4",
-    "keep,gray,sobel,within=" GOLDEN_DATA "/none.png:filters=1,invert,inside=filters=2,within=" GOLDEN_DATA
-    "/none.png",
+    "keep,gray,sobel,within=" GOLDEN_DATA "/none.png:filters=1,invert,inside=filters=2,within=" GOLDEN_DATA "/none.png",
     "gray,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA "/format-rgba.png:black",
     "blur=1,keep,gray,none,invert,within=" GOLDEN_DATA "/none.png,within=" GOLDEN_DATA "/format-rgba.png",
     "keep,sobel,keep,sepia,within=" GOLDEN_DATA "/none.png,blur=2,within=" GOLDEN_DATA "/format-rgba.png:fit=tile",
