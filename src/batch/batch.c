@@ -42,7 +42,6 @@ struct batch {
     int64_t start_ns;
     struct totals totals;
     struct batch_report report;
-    struct captures captures; // of --capture
     struct earlier *earlier;
     struct warning {
         char *text;      // what several files lack
@@ -155,7 +154,7 @@ static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
         const struct worker_setup setup = {o,
                                            &batch->queue,
                                            {&o->chain, &batch->fleet, member, batch->choice.kind == PATH_GL,
-                                            batch->threads, &batch->tuned, keep_bytes, &batch->captures}};
+                                            batch->threads, &batch->tuned, keep_bytes}};
         workers[i] = worker_open(&setup);
         if (!worker_start(workers[i], i + 1))
             queue_leave(&batch->queue);
@@ -351,7 +350,6 @@ static int filter_tasks(struct batch *batch, const struct batch_run *run)
 {
     struct worker *workers[JOBS_MAX] = {NULL};
     bool given_up = false;
-    captures_open(&batch->captures, batch->setup->capture);
     batch->start_ns = clock_now_ns();
     start_workers(batch, workers);
     const int signal = commit_all(batch); // returns at once if no worker has started (logged)
@@ -360,8 +358,7 @@ static int filter_tasks(struct batch *batch, const struct batch_run *run)
     const double seconds = (double)(clock_now_ns() - batch->start_ns) / 1e9;
     log_warnings(batch);
     batch->hooks->end(batch->hooks->context, &batch->totals, run, seconds, signal);
-    const bool captured = captures_close(&batch->captures);
-    const bool reported = batch_report_close(&batch->report, &batch->totals, seconds, signal) && captured;
+    const bool reported = batch_report_close(&batch->report, &batch->totals, seconds, signal);
     const int code = sum_up(batch, signal, given_up);
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }

@@ -23,7 +23,7 @@ struct batch_encoding {
 
 // The texts are borrowed; NULL: not given.
 struct batch_setup {
-    const char *files_from, *device, *report, *capture, *kernels;
+    const char *files_from, *device, *report, *kernels;
     bool null, recursive, dry_run, fail_fast, watch, no_sync;
     int path; // enum batch_path
     int jobs; // 0: one per CPU

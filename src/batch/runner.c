@@ -167,13 +167,6 @@ static bool slot_open(struct runner *runner, struct runner_slot *slot, const str
         setup.kind = PATH_CPU;
         slot->path = path_open(&setup, why);
     }
-    if (slot->path && runner->setup.captures && !request->feed) {
-        const bool cpu = setup.kind == PATH_CPU, tunable = cpu && slot->encode.width == 0;
-        const char *device = "cpu";
-        if (!cpu)
-            device = runner->gl ? runner->gl->name : runner->device->info.name;
-        captures_add(runner->setup.captures, &chain, device, tunable ? setup.threads : 0, false, request->picture);
-    }
     return slot->path;
 }
 

@@ -6,7 +6,6 @@
 #include "compute/gl_context.h"
 #include "image/codec/codec.h"
 #include "path/path.h"
-#include "tune/captures.h"
 
 #include <pthread.h>
 
@@ -42,12 +41,11 @@ enum {
 struct runner_setup {
     const struct chain *chain; // at most CHAIN_MAX filters; 2 fewer if images are rotated
     struct fleet *fleet;
-    int member;                // number of the fleet's member; -1: the cpu path or the gl path
-    bool gl;                   // the gl path
-    int threads;               // threads of a cpu path
-    struct tuned *tuned;       // tuning results for a cpu path; NULL: none
-    uint64_t keep_bytes;       // memory of a device that idle paths may keep; 0: close idle paths
-    struct captures *captures; // get an image of each shape; NULL: none. Images by rows are not captured.
+    int member;          // number of the fleet's member; -1: the cpu path or the gl path
+    bool gl;             // the gl path
+    int threads;         // threads of a cpu path
+    struct tuned *tuned; // tuning results for a cpu path; NULL: none
+    uint64_t keep_bytes; // memory of a device that idle paths may keep; 0: close idle paths
 };
 
 // An image for a runner

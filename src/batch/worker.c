@@ -463,7 +463,7 @@ static void *worker_main(void *argument)
     while (open && !worker->runner.given_up && (task = queue_take(queue))) {
         struct file_work *work = &worker->work[(worker->oldest + worker->flights) % RUNNER_FLIGHTS];
         work->outcome = xalloc(sizeof(*work->outcome));
-        if (!load(work, task, runner_lag(&worker->runner) == 0 && !worker->setup.options->capture)) {
+        if (!load(work, task, runner_lag(&worker->runner) == 0)) {
             hand_in(work);
             continue;
         }

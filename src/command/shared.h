@@ -40,9 +40,6 @@ extern const struct option list_options[];
     SHARED_ROW("threads", 't', OPTION_INT, "N", at, "number of threads of the cpu path; default: one per CPU",         \
                .min = 1, .max = 256)
 #define JSON_OPTION(at, text, ...) SHARED_ROW("json", 'j', OPTION_FLAG, NULL, at, text, __VA_ARGS__)
-#define CAPTURE_OPTION(at, what)                                                                                       \
-    SHARED_ROW("capture", 0, OPTION_TEXT, "DIR", at, "keep the chain and " what " in DIR for `monocle tune`",          \
-               .complete = "directory")
 #define SOCKET_OPTION(at, what)                                                                                        \
     SHARED_ROW("socket", 0, OPTION_TEXT, "SOCKET", at, "make a Unix socket through which `monocle ctl` " what,         \
                .complete = "file")

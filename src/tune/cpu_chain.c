@@ -22,8 +22,7 @@ struct cpu_chain {
     struct image_shape input;
     int threads;
     char name[140];                 // of all passes
-    const struct image *frame;      // NULL: random pictures
-    struct image picture[PICTURES]; // copies of the frame, or random
+    struct image picture[PICTURES]; // random
     int pictures;
 };
 
@@ -187,10 +186,7 @@ static bool prepare(struct subject *subject)
             log_error("cannot tune at %dx%d: out of memory", of->input.width, of->input.height);
             return false;
         }
-        if (of->frame)
-            image_copy(&of->picture[of->pictures], of->frame);
-        else
-            image_randomize(&of->picture[of->pictures], 1);
+        image_randomize(&of->picture[of->pictures], 1);
     }
     return true;
 }
@@ -280,8 +276,8 @@ static char *print_key(const struct subject *subject)
     const struct image_shape *input = &of->input;
     struct cpu_key key;
     cpu_key_make(&key, &of->chain, input, of->threads);
-    return xprintf("%s\n%dx%d\n%s\n%s\n%d threads\n%s", key.key.pass, input->width, input->height, key.key.device,
-                   key.key.architecture, of->threads, of->frame ? "captured" : "random");
+    return xprintf("%s\n%dx%d\n%s\n%s\n%d threads", key.key.pass, input->width, input->height, key.key.device,
+                   key.key.architecture, of->threads);
 }
 
 static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
@@ -335,8 +331,7 @@ static void set_used(struct cpu_chain *of, const struct cpu_tuning *preset)
     tuned_finish(&tuned);
 }
 
-struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, const struct image *frame,
-                              int threads)
+struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, int threads)
 {
     static const struct subject_type type = {
         .prepare = prepare,
@@ -354,7 +349,6 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
     of->chain = *chain;
     chain_hold(&of->chain); // all paths make the same pixels
     of->input = *input;
-    of->frame = frame;
     of->threads = threads > 0 ? threads : workers_available();
     name_chain(of);
     struct subject *subject = &of->subject;

@@ -22,7 +22,6 @@ struct tune_pass {
     struct pass_target reads;    // input and output of the pass
     struct plan plan;
     int number;
-    const struct image *frame; // see struct tune_target
     struct variant_pass of;
     struct rig *rig; // NULL: not prepared
 };
@@ -270,12 +269,7 @@ static bool open_pictures(struct tune_pass *pass)
         log_error("cannot tune at %dx%d: out of memory", shape.width, shape.height);
         return false;
     }
-    if (!pass->frame) {
-        rig_pass_random(&picture, &pass->plan, pass->number);
-    } else if (!rig_pass_input(&picture, &pass->plan, pass->number, pass->frame)) {
-        image_free(&picture);
-        return false;
-    }
+    rig_pass_random(&picture, &pass->plan, pass->number);
     int count = picture_count(&shape);
     cl_int result;
     while (!(pass->rig = rig_pass_open(&target, &pass->plan, pass->number, &picture, count, &result)) && count > 1)
@@ -332,9 +326,8 @@ static char *print_key(const struct subject *subject)
     char *text = NULL;
     pass_key_make(&key, &pass->of, input->width, input->height);
     const struct tuned_key *of = &key.key;
-    const int length =
-        asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s\n%s", of->pass, input->width, input->height, of->device,
-                 of->vendor, of->type, of->compute_units, of->driver, pass->frame ? "captured" : "random");
+    const int length = asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s", of->pass, input->width, input->height,
+                                of->device, of->vendor, of->type, of->compute_units, of->driver);
     return length < 0 ? NULL : text;
 }
 
@@ -451,7 +444,6 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     struct tune_pass *pass = xalloc(sizeof(*pass));
     char why[CHAIN_ERROR];
     pass->target = chain_target(target);
-    pass->frame = target->frame;
     opencl_plan(&pass->plan, &pass->target, target->chain, tiles);
     plan_fill(&pass->plan, why); // without its files, the numbers are 0
     pass->reads = opencl_pass_target(&pass->target, &pass->plan, number);

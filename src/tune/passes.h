@@ -10,9 +10,8 @@
 struct tune_target {
     struct device *device;
     const struct chain *chain;
-    struct image_shape input;  // of every frame
-    bool to_image;             // the last pass writes an OpenCL image, such as a texture, not a buffer
-    const struct image *frame; // for the timing; its shape is `input`; NULL: random pixels
+    struct image_shape input; // of every frame
+    bool to_image;            // the last pass writes an OpenCL image, such as a texture, not a buffer
 };
 
 // Opens pass `number` of a plan of the chain, with or without tiles (variant.tiles). Its space has the allowed
@@ -23,7 +22,7 @@ struct tune_target {
 // - `validate` runs the pass on small pictures with odd sizes, and compares the output with the cpu path's. It also
 // runs
 //   a picture of the real size without a comparison, because some kernels hang only there.
-// - `prepare` copies pictures to the device. They are random, or the pass's input when the chain reads target->frame.
+// - `prepare` copies random pictures to the device.
 //   Their number is 2 for frames of up to 4 Mpixel. For larger frames it is 2 to 16, so that inputs and outputs exceed
 //   the caches (256 MiB). A device with too little memory gets fewer.
 // - `time` uses the device's clock.
@@ -42,10 +41,8 @@ typedef bool tune_pass_hook(void *context, struct subject *subject, const char *
 bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);
 
 // Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the
-// parameters that change how the path runs the chain (path/cpu_tuning.h). `frame`: the timed frame, borrowed, of this
-// shape; NULL: random pixels.
+// parameters that change how the path runs the chain (path/cpu_tuning.h).
 //
 // - `validate` compares the bytes with those of the generic rows. It needs no child process, because no code is built.
 // - `time` uses the host's clock. A frame's time includes one read of its result, because every user reads it.
-struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, const struct image *frame,
-                              int threads);
+struct subject *tune_cpu_open(const struct chain *chain, const struct image_shape *input, int threads);

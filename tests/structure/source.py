@@ -33,7 +33,7 @@ LAYERS = {
     "screen": ["image", "base"],
     "bench": ["path", "screen", "compute", "filter", "image", "base"],
     "lane": ["source", "road", "path", "compute", "filter", "image", "base"],
-    "batch": ["tune", "path", "compute", "filter", "image", "base"],
+    "batch": ["path", "compute", "filter", "image", "base"],
     "inspect": ["matte", "source", "road", "path", "screen", "compute", "filter", "image", "base"],
     "stream": ["tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
     "control": ["stream", "tune", "source", "road", "sink", "screen", "path", "compute", "filter", "image", "base"],
@@ -72,7 +72,7 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
         r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|report)|"
-        r"tune/(captures|journal|kernel/spec_read|study)|base/(json_text|trace)|"
+        r"tune/(journal|kernel/spec_read|study)|base/(json_text|trace)|"
         r"lane/(calibration|lane_camera|score|truth)|path/backend|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.

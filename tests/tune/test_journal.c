@@ -187,25 +187,6 @@ static void test_old(void)
     CHECK(access(old, F_OK) != 0 && access(young, F_OK) == 0 && access(other, F_OK) == 0);
 }
 
-// The times of a captured frame are not those of a random one.
-static void test_keys(void)
-{
-    const struct image_shape shape = {PIXFMT_RGBA, 64, 48, {0}, false};
-    struct image frame = {0};
-    struct chain chain;
-    char why[CHAIN_ERROR];
-    CHECK(chain_parse(&chain, "gray", why) && image_alloc(&frame, &shape));
-    struct subject *random = tune_cpu_open(&chain, &shape, NULL, 1);
-    struct subject *captured = tune_cpu_open(&chain, &shape, &frame, 1);
-    char *keys[] = {random->type->key(random), captured->type->key(captured)};
-    CHECK(keys[0] && keys[1] && strcmp(keys[0], keys[1]) != 0);
-    free(keys[0]);
-    free(keys[1]);
-    subject_close(random);
-    subject_close(captured);
-    image_free(&frame);
-}
-
 // A full disk costs the rest of the log, with one warning.
 static void test_full(void)
 {
@@ -239,7 +220,6 @@ int main(void)
     test_damage();
     test_trust();
     test_old();
-    test_keys();
     test_full();
     space_finish(&subject.space);
     snprintf(command, sizeof(command), "rm -rf %s", home);

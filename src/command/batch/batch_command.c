@@ -84,7 +84,6 @@ static const struct option option_rows[] = {
      .help = "process part K of N; N alone: take K from SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX"},
     {"report", 0, OPTION_TEXT, "FILE", .help = "append one line of JSON per file to FILE", .offset = AT(setup.report),
      .complete = "file"},
-    CAPTURE_OPTION(AT(setup.capture), "an image of each size"),
     JSON_OPTION(AT(json), "print the summary as JSON; with --dry-run: one line per file"),
     {"dry-run", 'n', OPTION_FLAG, .help = "print the plan and process no file", .offset = AT(setup.dry_run)},
     {"watch", 0, OPTION_FLAG, .offset = AT(setup.watch),
@@ -105,7 +104,6 @@ static const char *const examples[] = {
     "monocle batch --files-from - --null -f sobel -o out  take the names from another program, such as find -print0",
     "monocle batch -f scale=most=1280 --format jpeg --watch -o out incoming  shrink each image that arrives",
     "monocle batch -r -f gray -o out --shard 3/16 --report 3.jsonl photos  process part 3 of 16",
-    "monocle batch -f median -o out --capture work photos  keep an image of each size for monocle tune",
     NULL,
 };
 static const char *const details[] = {
@@ -128,7 +126,7 @@ static const char *const details[] = {
 };
 static const char *const exits[] = {
     "0\tevery file is done or skipped",
-    "1\tsome files failed, or the report, the summary or a capture could not be written",
+    "1\tsome files failed, or the report or the summary could not be written",
     "2\twrong arguments",
     "3\tno file is done or skipped",
     "4\ta device was lost, and no path could continue",

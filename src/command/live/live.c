@@ -36,27 +36,10 @@ static void draw(struct session *s, struct meter *meter)
     s->redraw = false;
 }
 
-// Writes the chain and the frame that it has run on to the directory of --capture. Waits until no path is being built,
-// because the cpu path may run until then.
-static void write_capture(struct session *s, const struct frame *frame)
-{
-    struct pane_facts facts;
-    if (!s->capture_due || panes_building(s->stream.panes))
-        return;
-    s->capture_due = false;
-    panes_describe(s->stream.panes, PANE_MAIN, &facts);
-    // A path that also converts its results has no parameters to tune.
-    const bool tunable = strcmp(facts.device, "cpu") == 0 && s->stream.outputs.encode.width == 0;
-    const int threads = s->options.threads > 0 ? s->options.threads : workers_available();
-    captures_add(&s->captures, facts.chain, facts.device, tunable ? threads : 0, facts.result->texture != 0,
-                 &frame->image);
-}
-
 static int64_t show(void *context, const struct frame *frame, bool again)
 {
     struct session *s = context;
     const bool window = s->stream.window != NULL;
-    write_capture(s, frame);
     if (window && !view_upload(s->view, s->stream.panes, &s->stream.meter))
         s->stream.code = EXIT_FAILED_SOME;
     if (!again && !truth_add(&s->truth, frame->number))
@@ -91,14 +74,14 @@ static void building(void *context)
 static void changed(void *context)
 {
     struct session *s = context;
-    s->redraw = s->capture_due = true;
+    s->redraw = true;
     report_state(&s->report, "state", session_status(s));
 }
 
 static void reshaped(void *context)
 {
     struct session *s = context;
-    s->redraw = s->capture_due = true;
+    s->redraw = true;
     report_reshaped(&s->report, session_status(s));
 }
 
@@ -183,7 +166,7 @@ static void finish_outputs(struct session *s)
     events_picture_saved(s, true);
     stream_complete(&s->stream);
     const bool saved = save_last(s), truth = truth_close(&s->truth);
-    if ((!captures_close(&s->captures) || !saved || !truth) && s->stream.code == EXIT_OK)
+    if ((!saved || !truth) && s->stream.code == EXIT_OK)
         s->stream.code = EXIT_FAILED_SOME;
 }
 

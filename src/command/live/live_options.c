@@ -76,7 +76,6 @@ static const struct option live_options[] = {
     {"on-demand", 0, OPTION_FLAG,
      .help = "with --virtual-camera --headless: keep the camera closed while no program reads the virtual camera",
      .offset = AT(on_demand)},
-    CAPTURE_OPTION(AT(capture), "a frame, again after each change of the chain,"),
     VSYNC_OPTION(AT(vsync)),
     FULLSCREEN_OPTION(AT(settings.fullscreen)),
     {"overlay", 0, OPTION_CHOICE, .choices = OVERLAY_CHOICES,
@@ -104,7 +103,6 @@ static const char *const examples[] = {
     "monocle live --headless --frames 100 --json    measure 100 frames, for a script",
     "monocle live -f blur=2 --tune                  find and store faster kernels while frames run",
     "monocle live -f sepia --virtual-camera /dev/video10  send the filtered frames to other programs as a camera",
-    "monocle live -f blur=2 --capture work          keep the chain and a frame for monocle tune",
     "monocle live clip.y4m -f median --headless --record - | ffplay -  pipe the filtered video to another program",
     NULL,
 };

@@ -27,7 +27,7 @@ struct live_options {
     int frames; // 0: not given
     bool json, on_demand;
     struct output_options outputs;
-    const char *virtual_camera, *capture;
+    const char *virtual_camera;
     int vsync; // 0: on, 1: off; -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;

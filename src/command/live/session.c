@@ -100,7 +100,7 @@ static void last_run_open(struct session *s)
 {
     struct last_run *last = &s->last;
     const struct live_options *o = &s->options;
-    const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot || o->capture;
+    const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot;
     char error[CHAIN_ERROR];
     *last = (struct last_run){0};
     last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.settings);
@@ -401,11 +401,10 @@ static bool open_parts(struct session *s)
         panes_changed(stream->panes, false); // for the second pane
     if (stream->window)
         events_hint(s, s->showcase.on ? 0 : HINT_S);
-    s->redraw = s->capture_due = true;
+    s->redraw = true;
     if (stream->settings.tune && !path_kind_info(stream->state.kind)->needs_device)
         log_warn("--tune: the %s path has nothing to tune; use -p zerocopy or -p opencl",
                  path_kind_name(stream->state.kind));
-    captures_open(&s->captures, o->capture);
     return stream_tune(stream) && stream_start(stream);
 }
 
@@ -495,7 +494,6 @@ bool session_close(struct session *s)
     s->control = NULL;
     outputs_close(&s->stream.outputs);
     truth_close(&s->truth);
-    captures_close(&s->captures);
     if (!playback_stop(&s->stream.playback, CAPTURE_STOP_MS))
         return false;
     if (!output_files_close_trace(&s->stream.files, &s->stream.meter) && s->stream.code == EXIT_OK)

@@ -15,7 +15,6 @@
 #include "lane/truth.h"
 #include "stream/settings.h"
 #include "stream/stream.h"
-#include "tune/captures.h"
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 
@@ -62,7 +61,6 @@ struct session {
     struct view *view;              // of the stream's window
     struct edits edits;             // of the settings' chain
     struct report report;
-    struct captures captures;                    // of --capture
     struct truth truth;                          // of --truth
     struct status status;                        // see session_status
     struct keys keys;                            // the list of keys in the window
@@ -84,7 +82,6 @@ struct session {
     int64_t left_ns;                // when the key `back` asked whether to quit; 0: never
     int64_t drawn_ns;               // when the window was last drawn, after the swap
     bool redraw;                    // the screen is out of date
-    bool capture_due;               // capture the next frame: the path or its frames have changed
     struct {
         bool due;                      // the next frame: there was none when the user pressed the key
         bool both;                     // before and after the chain

@@ -10,7 +10,6 @@
 #include "compute/energy.h"
 #include "compute/tuned.h"
 #include "filter/user_filters.h"
-#include "tune/captures.h"
 #include "tune/journal.h"
 #include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"
@@ -40,7 +39,6 @@ struct tune_options {
     const char *filter_dir, *budget; // directory of users' filters; text of the limit
     const char *t4, *csv;            // files for the results: of the last pass, of all; NULL: none
     const char *replay;              // a T4 file, on which searches are simulated; NULL: none
-    const char *from;                // directory of captures (tune/captures.h), tuned instead of filters; NULL: none
     int path, threads, objective;    // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
     double target; // Mpixel/s that ends the search of a pass; 0: none
@@ -301,8 +299,7 @@ static void tune_target(struct run *run, const struct case_chain *chain, const s
     if (target->device)
         run->ok = tune_chain(target, !run->of->kernels || !run->of->kernels[0], tune, run) && run->ok;
     else
-        run->ok =
-            tune(run, tune_cpu_open(target->chain, &target->input, target->frame, run->threads), NULL, &ms) && run->ok;
+        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads), NULL, &ms) && run->ok;
 }
 
 static bool tune_all(struct run *run)
@@ -331,7 +328,6 @@ static bool tune_all(struct run *run)
 static bool open_energy(struct run *run)
 {
     char why[ENERGY_WHY];
-    energy_close(run->energy);
     run->energy = run->device ? device_energy_open(&run->device->info, why)
                               : energy_open(&(struct energy_device){.cpu = true}, why);
     if (!run->energy && run->of->objective)
@@ -343,20 +339,16 @@ static bool open_energy(struct run *run)
 }
 
 // Begins to tune the cpu path. False on failure (logged).
-static bool use_cpu(struct run *run, int threads)
+static bool use_cpu(struct run *run)
 {
-    device_close(run->device);
-    run->device = NULL;
-    run->threads = threads;
+    run->threads = run->of->threads;
     processor_model(run->device_name);
     return open_energy(run);
 }
 
-// Opens the device that the user names, else that of the capture (NULL: none), unless it is open.
-static bool open_device(struct run *run, const struct capture_entry *capture)
+// Opens the device that the user names.
+static bool open_device(struct run *run)
 {
-    const bool named = run->of->device && run->of->device[0];
-    int chosen = -1;
     struct device_info devices[DEVICE_MAX];
     const char *why = "cannot open it";
     const int count = device_list(devices, &why);
@@ -364,72 +356,18 @@ static bool open_device(struct run *run, const struct capture_entry *capture)
         log_error("cannot tune: there is no OpenCL device: %s", why);
         return false;
     }
-    for (int i = 0; capture && !named && chosen < 0 && i < count; i++) {
-        if (strcmp(devices[i].name, capture->device) == 0)
-            chosen = i;
-    }
-    if (chosen < 0) {
-        if ((chosen = device_choose(devices, count, run->of->device)) < 0)
-            return false;
-        if (capture && !named)
-            log_warn("cannot tune chain %s for '%s', on which it ran; tuning it for '%s'", capture->text,
-                     capture->device, devices[chosen].name);
-    }
-    if (run->device && run->device->info.id == devices[chosen].id)
-        return true;
-    device_close(run->device);
+    const int chosen = device_choose(devices, count, run->of->device);
+    if (chosen < 0)
+        return false;
     snprintf(run->device_name, sizeof(run->device_name), "%s", devices[chosen].name);
     run->device = device_open(&devices[chosen], NULL, run->of->kernels);
     return run->device && open_energy(run);
 }
 
-// Opens the device of a capture, or the one that the user names.
-static bool open_for(struct run *run, const struct capture_entry *entry)
-{
-    const bool named = run->of->device && run->of->device[0];
-    return entry->threads > 0 && !named ? use_cpu(run, entry->threads) : open_device(run, entry);
-}
-
-static void tune_capture(struct run *run, const struct capture_entry *entry)
-{
-    const struct case_chain chain = {entry->text, entry->chain};
-    const struct image *frame = &entry->frame;
-    tune_target(run, &chain, &(struct tune_target){run->device, &chain.chain, frame->shape, entry->to_image, frame});
-}
-
-// Tunes each capture of the directory. Returns the exit code.
-static int tune_from(struct run *run)
-{
-    struct capture_names names;
-    struct capture_entry entry;
-    int tuned = 0;
-    if (!capture_names_open(&names, run->of->from))
-        return EXIT_NOTHING;
-    run->ok = true;
-    bool more = true;
-    for (int i = 0; more && i < names.count && !process_interrupted(); i++) {
-        if (!capture_read(&entry, &names, i)) {
-            run->ok = false;
-            continue;
-        }
-        more = open_for(run, &entry);
-        if (more && tuned++ == 0 && !run->of->json)
-            print_head(true);
-        if (more)
-            tune_capture(run, &entry);
-        capture_free(&entry);
-        more = more && process_flush(); // else nobody reads the results
-    }
-    capture_names_close(&names);
-    if (tuned == 0)
-        return EXIT_NOTHING;
-    return run->ok && more ? EXIT_OK : EXIT_FAILED_SOME;
-}
-
 // Tunes each chain in each format and size. Returns the exit code.
 static int tune_cases(struct run *run)
 {
-    if (!(run->of->path == TUNE_PATH_CPU ? use_cpu(run, run->of->threads) : open_device(run, NULL)))
+    if (!(run->of->path == TUNE_PATH_CPU ? use_cpu(run) : open_device(run)))
         return EXIT_NOTHING;
     return tune_all(run) ? EXIT_OK : EXIT_FAILED_SOME;
 }
@@ -454,7 +392,7 @@ static int tune_spec(struct run *run)
     struct tune_options limited = *of;
     struct user_budget budget;
     double ms;
-    if (!open_device(run, NULL))
+    if (!open_device(run))
         return EXIT_NOTHING;
     struct subject *subject = user_kernel_open(run->device, limited.spec, &budget);
     if (!subject)
@@ -478,10 +416,10 @@ static int tune_spec(struct run *run)
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
-// Returns false if the file's name ends as files of another kind do: a capture, a kernel or another output (logged).
+// Returns false if the file's name ends as files of another kind do: a kernel or another output (logged).
 static bool check_name(const char *option, const char *path, const char *suffix)
 {
-    static const char *const others[] = {"capture", "cl", "csv", "jpeg", "jpg", "json", "jsonl", "png", "tsv"};
+    static const char *const others[] = {"cl", "csv", "jpeg", "jpg", "json", "jsonl", "png", "tsv"};
     const char *dot = path ? strrchr(path, '.') : NULL;
     for (size_t i = 0; dot && i < sizeof(others) / sizeof(*others); i++) {
         if (strcasecmp(dot + 1, others[i]) != 0 || strcmp(others[i], suffix) == 0)
@@ -543,8 +481,7 @@ static void print_place(void)
     log_print_line(stdout, "stored in %s; 'monocle tuned list' lists the results", path);
 }
 
-// Tunes each chain in each format and size, or each capture, or a user's kernel; prints and stores the results. Returns
-// the exit code.
+// Tunes each chain in each format and size, or a user's kernel; prints and stores the results. Returns the exit code.
 static int tune_chains_run(const struct tune_options *of)
 {
     struct run *run = xalloc(sizeof(*run)); // too large for the stack
@@ -553,9 +490,7 @@ static int tune_chains_run(const struct tune_options *of)
     const bool ok = resource_check_kernels(of->kernels) && parse(run);
     if (ok && !of->spec)
         process_hold_signals(CALLS_ANY); // after a signal, the results so far are kept
-    if (ok && of->from)
-        code = tune_from(run);
-    else if (ok)
+    if (ok)
         code = of->spec ? tune_spec(run) : tune_cases(run);
     if (run->stored && !of->json)
         print_place();
@@ -579,9 +514,6 @@ static int tune_chains_run(const struct tune_options *of)
 
 static const struct option options[] = {
     CASE_OPTIONS(AT(cases)),
-    {"from", 0, OPTION_TEXT, "DIR",
-     .help = "tune the captures in DIR, which live or batch --capture wrote: their chains, frames and devices",
-     .offset = AT(from), .complete = "directory", .excludes = "filter|sizes|formats|path|replay"},
     {"path", 'p', OPTION_CHOICE, "PATH", .choices = "opencl|zerocopy|cpu",
      .help = "tune for this path; opencl: results in memory; zerocopy: results in textures; default: opencl",
      .offset = AT(path)},
@@ -622,7 +554,6 @@ static const char *const examples[] = {
     "monocle tune -f all --budget 30s  tune every filter, 30 seconds for each pass",
     "monocle tune -p cpu -f emboss --sizes 1920x1080,3840x2160  tune the cpu path",
     "monocle tune -p zerocopy -f blur=2  tune for live with the sharing mode gl-shared",
-    "monocle tune --from work  tune what live or batch ran and captured in the directory work",
     "monocle tune -f blur=2 --search full  try all configurations",
     "monocle tuned list  list the stored results",
     "monocle tune -f all --csv tried.csv  save the time, or the failure, of each configuration",
@@ -659,9 +590,6 @@ static const char *const details[] = {
     "ROWS\trows of pixels per work-item",
     "TILE\tlocal memory for the input of a stencil: 1 no, 2 yes, 3 yes, with padding between rows",
     "CONSTANT\tconstant memory for the arguments of filters: 1 no, 2 yes",
-    "live --capture DIR and batch --capture DIR write captures: a chain and a frame. --from tunes each capture for its "
-    "device or the cpu path. If that device is missing, it uses device 0. The timed pixels are those of the captured "
-    "frame, not random ones. A later pass reads the output of the passes before it.",
     "tune logs each result in files named *.trials in $XDG_CACHE_HOME/monocle (default: ~/.cache/monocle). If a run is "
     "interrupted, killed or fails, run it again with --resume. It then uses the logged times and failures of the same "
     "program texts, device and driver. Without --resume, a run deletes the logged results of its passes. A run that "
@@ -706,16 +634,15 @@ static const char *const exits[] = {
     "0\tdone",
     "1\ta pass cannot be tuned, or a result cannot be stored or written",
     "2\twrong arguments",
-    "3\tthere is no such device; or SPEC.json cannot be used; or --from has no usable capture; or the table of "
-    "--replay "
-    "cannot be read or has no correct result",
+    "3\tthere is no such device; or SPEC.json cannot be used; or the table of --replay cannot be read "
+    " or has no correct result",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
 
 static const struct option_list list = {
     .command = "tune",
-    .usage = "-f CHAIN [options] | SPEC.json [options] | --from DIR [options] | --replay TABLE [options]",
+    .usage = "-f CHAIN [options] | SPEC.json [options] | --replay TABLE [options]",
     .summary = "find the fastest kernels for a device",
     .examples = examples,
     .details = details,
@@ -806,7 +733,6 @@ static bool fits_spec(const struct tune_options *o)
         {"--sizes", o->cases.sizes},
         {"--formats", o->cases.formats},
         {"--path", o->path != 0},
-        {"--from", o->from},
         {"--target", o->target > 0},
         {"--replay", o->replay},
     };
@@ -823,7 +749,7 @@ static bool fits_spec(const struct tune_options *o)
 static bool fits_others(const struct tune_options *o)
 {
     const char *wrong = NULL;
-    if (o->threads > 0 && (o->path != TUNE_PATH_CPU || o->from || o->replay))
+    if (o->threads > 0 && (o->path != TUNE_PATH_CPU || o->replay))
         wrong = "--threads needs -p cpu; add it, or leave --threads out";
     else if (o->seeds > 0 && !o->replay)
         wrong = "--seeds needs --replay; use --seed for one search";
@@ -843,7 +769,7 @@ static int tune_run(int argc, char **argv)
     if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||
         (o.path == TUNE_PATH_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
-    if (!o.replay && !o.from && o.cases.filters.count == 0 && operands.count == 0) {
+    if (!o.replay && o.cases.filters.count == 0 && operands.count == 0) {
         log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", list.usage);
         return EXIT_USAGE;
     }

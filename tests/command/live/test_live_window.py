@@ -628,23 +628,8 @@ def recording_time(c):
                 last - first, "to", ended - start)
 
 
-def captures(c):
-    """--capture keeps each chain that a key selects, and nothing for the same chain again."""
-    live = view(SMALL, "-p", "cpu", "--capture", "work", headless=True)
-    for digit, count in ((None, 1), (2, 2), (0, 2), (3, 3)):
-        if digit is not None:
-            live.act("look", digit)
-        c.check(wait_until(lambda n=count: len(os.listdir(at("work"))) == n), digit, os.listdir(at("work")))
-    live.quit()
-    heads = []
-    for name in os.listdir(at("work")):
-        with open(at("work", name), "rb") as file:
-            heads.append(json.loads(file.readline()))
-    c.check(sorted(head["chain"] for head in heads) == ["gray", "maxrgb", "none"], heads)
-
-
 need_window()
 OPENCL = has_opencl(BINARY)
 sys.exit(Checks().run(hotkeys, chosen, looks, by_hand, back, other_letters, paths, no_device, es, regions, mouse,
                       figures, kernel_reload, building, still_picture, recordings, early_screenshot, sizes,
-                      recording_time, captures, named_path_fails, full_disk))
+                      recording_time, named_path_fails, full_disk))

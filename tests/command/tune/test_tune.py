@@ -356,7 +356,7 @@ def refuses(c):
                        ((*SMALL, "--search", "all"), "several searches need --replay"),
                        ((*SMALL, "-p", "cpu", "-d", "0"), "-p cpu does not use one"),
                        ((*SMALL, "-t", "2"), "--threads needs -p cpu"), ((*SMALL, "--seeds", "2"), "needs --replay"),
-                       ((*SMALL, "--csv", "a.capture"), "such as a.csv"), ((*SMALL, "--t4", "a.png"), "such as a.json"),
+                       ((*SMALL, "--csv", "a.cl"), "such as a.csv"), ((*SMALL, "--t4", "a.png"), "such as a.json"),
                        ((*SMALL, "--kernels", at("none")), "none"), (("-f", "invert", "-s", "64"), "--sizes is '64'")]:
         code, found, err = tune(*args, binary=MONOCLE)
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)
