@@ -268,24 +268,6 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     return ok;
 }
 
-// ---- the log ----
-
-static char *print_key(const struct subject *subject)
-{
-    const struct cpu_chain *of = chain_of(subject);
-    const struct image_shape *input = &of->input;
-    struct cpu_key key;
-    cpu_key_make(&key, &of->chain, input, of->threads);
-    return xprintf("%s\n%dx%d\n%s\n%s\n%d threads", key.key.pass, input->width, input->height, key.key.device,
-                   key.key.architecture, of->threads);
-}
-
-static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
-{
-    hash_128_text(MONOCLE_VERSION, sizeof(MONOCLE_VERSION) - 1, hash);
-    return true;
-}
-
 // ---- opening ----
 
 static void close_chain(struct subject *subject)
@@ -342,8 +324,6 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
         .print = print,
         .store = store,
         .close = close_chain,
-        .key = print_key,
-        .source = source,
     };
     struct cpu_chain *of = xalloc(sizeof(*of));
     of->chain = *chain;

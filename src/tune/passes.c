@@ -317,27 +317,6 @@ static void close_pass(struct subject *subject)
     free(pass);
 }
 
-// Names all that the times depend on, except for the program text.
-static char *print_key(const struct subject *subject)
-{
-    const struct tune_pass *pass = pass_of(subject);
-    const struct image_shape *input = &pass->target.input;
-    struct pass_key key;
-    char *text = NULL;
-    pass_key_make(&key, &pass->of, input->width, input->height);
-    const struct tuned_key *of = &key.key;
-    const int length = asprintf(&text, "%s\n%dx%d\n%s\n%s\n%s\n%d\n%s", of->pass, input->width, input->height,
-                                of->device, of->vendor, of->type, of->compute_units, of->driver);
-    return length < 0 ? NULL : text;
-}
-
-static bool source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
-{
-    const struct tune_pass *pass = pass_of(subject);
-    const struct variant_choice choice = tune_pass_choice(subject, configuration);
-    return pass_source(&pass->of, &choice, pass->target.device->kernel_dir, hash);
-}
-
 // Returns true if the pass converts or filters before its stencil. The chain's other plan then has two passes for it.
 static bool is_fused(const struct subject *subject)
 {
@@ -439,8 +418,8 @@ static bool run_build(void *built, int runs)
 
 struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number)
 {
-    static const struct subject_type type = {prepare, validate,   build,     time_build, release,  print,
-                                             store,   close_pass, print_key, source,     run_build};
+    static const struct subject_type type = {prepare, validate, build,      time_build, release,
+                                             print,   store,    close_pass, run_build};
     struct tune_pass *pass = xalloc(sizeof(*pass));
     char why[CHAIN_ERROR];
     pass->target = chain_target(target);

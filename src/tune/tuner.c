@@ -8,7 +8,6 @@
 #include "base/stats.h"
 #include "base/thread.h"
 #include "compute/energy.h"
-#include "tune/journal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -203,10 +202,9 @@ static bool try_candidate(struct tuner *tuner, int at)
     if (valid)
         measure(tuner, candidate);
     if (candidate->status != PROBE_PASSED && driver_call_interrupted()) {
-        tuner->stopped = true; // the signal may be the reason of the failure, so it is not logged
+        tuner->stopped = true; // the signal may be the reason of the failure, so it does not count
         return true;
     }
-    journal_add(tuner->setup->journal, candidate, clock_ms_since(tuner->start_ns) / 1e3);
     keep(tuner, candidate);
     tuner->stopped = !report(tuner) || tuner->stopped;
     return !valid || !isinf(candidate->ms) || device_works(tuner);
@@ -245,48 +243,28 @@ static bool compare(struct tuner *tuner)
 
 // ---- the tuner ----
 
-// Returns the configurations to try first: the results of the log, the presets, the one in use and the seeds. The
-// caller frees them.
-static int *first_configurations(const struct subject *subject, const struct tuner_trial *logged, int logs)
-{
-    int *first = xmalloc(sizeof(*first) * (size_t)(logs + subject->presets + subject->seeds + 1));
-    for (int i = 0; i < logs; i++)
-        first[i] = logged[i].configuration;
-    for (int i = 0; i < subject->presets; i++)
-        first[logs + i] = subject->preset[i];
-    if (subject->has_used)
-        first[logs + subject->presets] = subject->used;
-    for (int i = 0; i < subject->seeds; i++)
-        first[logs + subject->presets + subject->has_used + i] = subject->seed[i];
-    return first;
-}
-
-static void open_search(struct tuner *tuner, const struct tuner_trial *logged, int logs)
+// The search tries first: the presets, the one in use and the seeds.
+static void open_search(struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct subject *subject = setup->subject;
     const bool all = setup->budget == 0 && setup->seconds <= 0 && setup->target_ms <= 0;
-    int *first = first_configurations(subject, logged, logs);
+    int first[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS], count = 0;
+    for (int i = 0; i < subject->presets; i++)
+        first[count++] = subject->preset[i];
+    if (subject->has_used)
+        first[count++] = subject->used;
+    for (int i = 0; i < subject->seeds; i++)
+        first[count++] = subject->seed[i];
     tuner->search = search_open(setup->strategy, &subject->space, all ? subject->space.count : setup->budget,
-                                setup->seed, first, logs + subject->presets + subject->has_used + subject->seeds);
-    free(first);
+                                setup->seed, first, count);
 }
 
-// Opens the search and tells it the results of the log.
 static bool open_tuner(struct tuner *tuner)
 {
     const int cpus = workers_available();
-    const struct tuner_trial *logged;
-    double spent_s;
-    const int logs = journal_trials(tuner->setup->journal, &logged, &spent_s);
     tuner->jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX;
-    tuner->start_ns -= (int64_t)(spent_s * 1e9);
-    open_search(tuner, logged, logs);
-    for (int i = 0; i < logs; i++) {
-        search_next(tuner->search);
-        keep(tuner, &logged[i]);
-    }
-    tuner->result->state.resumed = logs;
+    open_search(tuner);
     return (tuner->workers = workers_open(tuner->jobs)) != NULL;
 }
 

@@ -1,7 +1,6 @@
 // tuner.h: searches for the fastest configuration of a subject, and compares it with the default
 #pragma once
 
-#include "base/hash.h"
 #include "base/stats.h"
 #include "compute/driver_cache.h"
 #include "path/probe.h"
@@ -33,11 +32,6 @@ struct subject_type {
     // not stored.
     bool (*store)(const struct subject *subject, int configuration, double ms, double default_ms);
     void (*close)(struct subject *subject); // frees the subject, except for its members below
-    // For the log of results (journal.h). Returns a text that names the subject, its size, the device and the driver;
-    // the caller frees it. NULL: no memory. `key` NULL: there is no log.
-    char *(*key)(const struct subject *subject);
-    // Writes the hash of the program text. False: no memory, or the text cannot be made.
-    bool (*source)(const struct subject *subject, int configuration, char hash[HASH_TEXT]);
     // Runs a build 1 to 64 times, and waits. False on failure (logged). NULL: its energy is not measured.
     bool (*run)(void *build, int runs);
 };
@@ -67,7 +61,6 @@ enum { TUNER_RUNS = 3 };
 #define TUNER_GAIN_MIN .02 // smallest gain for which a configuration replaces the default or the current one
 
 struct energy;
-struct journal;
 
 struct tuner_trial {
     int configuration;
@@ -82,9 +75,9 @@ double tuner_median(const double run_ms[TUNER_RUNS]);
 
 // The progress of the tuner. Its memory is valid until tuner_finish.
 struct tuner_state {
-    struct tuner_trial *trial;   // in the order of the search
-    int trials, failed, resumed; // resumed: trials of an earlier run
-    int best;                    // index of the fastest trial; -1: none
+    struct tuner_trial *trial; // in the order of the search
+    int trials, failed;
+    int best; // index of the fastest trial; -1: none
     double spent_s;
     bool comparing; // the search has ended
 };
@@ -92,13 +85,10 @@ struct tuner_state {
 struct tuner_setup {
     struct subject *subject;
     const struct strategy *strategy;
-    uint64_t seed;    // of the search
-    int budget;       // maximum number of configurations; 0: no limit
-    double seconds;   // maximum time of the search; 0: no limit
-    double target_ms; // the search ends when a configuration has this time or less; 0: no target
-    // Log of the results (journal.h). Its results become the first trials and are not measured again. Their search
-    // time counts towards `seconds`. NULL: none.
-    struct journal *journal;
+    uint64_t seed;         // of the search
+    int budget;            // maximum number of configurations; 0: no limit
+    double seconds;        // maximum time of the search; 0: no limit
+    double target_ms;      // the search ends when a configuration has this time or less; 0: no target
     struct energy *energy; // counter of the device (base/energy.h); NULL: none
     bool by_energy; // the comparison has 12 configurations instead of 6, and chooses the least energy; needs `energy`
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the

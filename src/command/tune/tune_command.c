@@ -10,7 +10,6 @@
 #include "compute/energy.h"
 #include "compute/tuned.h"
 #include "filter/user_filters.h"
-#include "tune/journal.h"
 #include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"
 #include "tune/search.h"
@@ -42,7 +41,7 @@ struct tune_options {
     int path, threads, objective;    // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
     double target; // Mpixel/s that ends the search of a pass; 0: none
-    bool json, resume;
+    bool json;
     // Not options.
     const char *spec; // description of a user's kernel, tuned instead of chains; NULL: none
     const struct strategy *strategy;
@@ -71,8 +70,6 @@ struct run {
     const struct subject *subject; // of the work
     int budget;                    // of the subject: see tuner_setup
     struct trials_csv csv;
-    char (*log)[JOURNAL_NAME]; // the logs of the finished passes
-    int logs;
     bool stored; // a result
     bool ok;
 };
@@ -149,10 +146,9 @@ static json_t *result_json(const struct run *run, const struct tuner_result *res
     choice_text(run->subject, result->used, used);
     choice_text(run->subject, result->best, best);
     json_t *json = work_json(run);
-    json_object_update_new(json, json_pack("{s:o,s:i,s:i,s:i,s:i,s:f}", "device", text_json(run->device_name),
+    json_object_update_new(json, json_pack("{s:o,s:i,s:i,s:i,s:f}", "device", text_json(run->device_name),
                                            "configurations", run->subject->space.count, "tried", result->state.trials,
-                                           "resumed", result->state.resumed, "failed", result->state.failed, "seconds",
-                                           result->state.spent_s));
+                                           "failed", result->state.failed, "seconds", result->state.spent_s));
     json_object_update_new(json,
                            json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
                                      result->base_ms, "used", used, "used_ms", result->used_ms, "best", best, "best_ms",
@@ -234,16 +230,6 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
 
 // ---- the run ----
 
-// Closes the log of a pass. The end of the run removes it.
-static void close_log(struct run *run, struct journal *journal)
-{
-    if (!journal)
-        return;
-    run->log = xgrow(run->log, (size_t)run->logs, sizeof(*run->log));
-    journal_name(journal, run->log[run->logs++]);
-    journal_close(journal);
-}
-
 // Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
 static bool tune(void *context, struct subject *subject, const char *plan, double *ms)
 {
@@ -252,7 +238,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
     run->work.plan = plan;
     run->subject = subject;
     run->budget = budget_of(of);
-    struct journal *journal = journal_open(subject, of->resume);
     const double pixels = (double)run->work.target.input.width * run->work.target.input.height;
     const struct tuner_setup setup = {
         .subject = subject,
@@ -261,7 +246,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
         .budget = run->budget,
         .seconds = of->seconds,
         .target_ms = of->target > 0 ? pixels / of->target / 1e3 : 0,
-        .journal = journal,
         .energy = run->energy,
         .by_energy = of->objective == 1,
         .progress = progress,
@@ -286,7 +270,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
     ok = write_t4(run, &result.state) && ok;
     ok = add_csv(run, &result.state) && ok;
     tuner_finish(&result);
-    close_log(run, journal);
     subject_close(subject);
     return ok && process_flush();
 }
@@ -494,16 +477,11 @@ static int tune_chains_run(const struct tune_options *of)
         code = of->spec ? tune_spec(run) : tune_cases(run);
     if (run->stored && !of->json)
         print_place();
-    for (int i = 0; i < run->logs && code == EXIT_OK && !process_interrupted(); i++)
-        journal_remove(run->log[i]);
-    if (run->logs > 0 && process_interrupted())
-        log_warn("interrupted; run the same command with --resume to go on");
     if (process_interrupted() && code != EXIT_USAGE)
         code = EXIT_OK; // the program's exit status is that of the signal
     energy_close(run->energy);
     device_close(run->device);
     trials_csv_finish(&run->csv);
-    free(run->log);
     free(run);
     return code;
 }
@@ -531,8 +509,6 @@ static const struct option options[] = {
      .help = "search to use; default: auto; with --replay: all searches; may be repeated", .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
-    {"resume", 0, OPTION_FLAG, .help = "continue an interrupted run with its logged results", .offset = AT(resume),
-     .excludes = "replay"},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
      .offset = AT(t4), .complete = "file"},
     {"csv", 0, OPTION_TEXT, "FILE", .help = "write a line for each tried configuration of all passes to a CSV file",
@@ -558,7 +534,6 @@ static const char *const examples[] = {
     "monocle tuned list  list the stored results",
     "monocle tune -f all --csv tried.csv  save the time, or the failure, of each configuration",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
-    "monocle tune -f blur=2 --resume  continue after Ctrl-C",
     "monocle tune matmul.json --budget 60s  tune your own OpenCL kernel, which matmul.json describes",
     "monocle tune --replay table.json --budget 40  show how close each search gets with 40 configurations",
     NULL,
@@ -590,10 +565,6 @@ static const char *const details[] = {
     "ROWS\trows of pixels per work-item",
     "TILE\tlocal memory for the input of a stencil: 1 no, 2 yes, 3 yes, with padding between rows",
     "CONSTANT\tconstant memory for the arguments of filters: 1 no, 2 yes",
-    "tune logs each result in files named *.trials in $XDG_CACHE_HOME/monocle (default: ~/.cache/monocle). If a run is "
-    "interrupted, killed or fails, run it again with --resume. It then uses the logged times and failures of the same "
-    "program texts, device and driver. Without --resume, a run deletes the logged results of its passes. A run that "
-    "finishes removes its logs.",
     "SPEC.json describes OpenCL kernels in the T1 format, which KTT and Kernel Tuner read too: parameters with values "
     "and conditions, kernels, sizes as expressions of the parameters, and arguments. Each parameter is a macro in the "
     "kernels. The paths in KernelFile and DataSource are relative to SPEC.json. A child process compares the output of "

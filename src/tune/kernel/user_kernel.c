@@ -321,23 +321,6 @@ static bool run_build(void *of, int runs)
 
 // ---- the subject ----
 
-static char *make_key(const struct subject *subject)
-{
-    const struct user_kernel *user = kernel_of(subject);
-    const struct device_info *info = &user->device->info;
-    char *key = NULL;
-    if (asprintf(&key, "spec %s\n%s\n%s\n%s", user->spec.path, info->platform_name, info->name, info->driver) < 0)
-        return NULL;
-    return key;
-}
-
-static bool find_source(const struct subject *subject, int configuration, char hash[HASH_TEXT])
-{
-    (void)configuration; // the description and the kernel files have all programs
-    memcpy(hash, kernel_of(subject)->spec.hash, HASH_TEXT);
-    return true;
-}
-
 static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
 {
     char all[SPACE_TEXT];
@@ -415,8 +398,8 @@ bool user_kernel_reads(const struct subject *subject, const char *path)
 
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
 {
-    static const struct subject_type type = {prepare, validate,     build,    time_build,  release,  print,
-                                             NULL,    close_kernel, make_key, find_source, run_build};
+    static const struct subject_type type = {prepare, validate, build,        time_build, release,
+                                             print,   NULL,     close_kernel, run_build};
     struct user_kernel *user = xalloc(sizeof(*user));
     char why[SPEC_WHY];
     struct spec *spec = &user->spec;
