@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "bench/pool.h"
-#include "compute/copy.h"
 #include "compute/timing.h"
 
 #include <stdio.h>

@@ -1,7 +1,9 @@
-// pool.h: random pictures to measure with, made once for all cases, and the check of a chain's result
+// pool.h: random pictures to measure with, made once for all cases; the check of a chain's result; plain copies
 #pragma once
 
 #include "bench/chosen.h"
+#include "compute/device.h"
+#include "compute/timing.h"
 #include "filter/chain.h"
 #include "image/image.h"
 #include "path/rig.h"
@@ -42,3 +44,15 @@ struct rig *pool_rig(struct picture_pool *pool, struct device *device, const str
 
 // Random memory of the host for copies, at least `bytes` large. Valid until the next call. NULL on failure (logged).
 uint8_t *pool_copies(struct picture_pool *pool, size_t bytes);
+
+// ---- plain copies within a device's memory, with which the speed of passes is compared (copy.c) ----
+
+struct device_copy;
+
+// Allocates `sources` sources and two targets of `bytes` each, used in turn, and fills them with random bytes. Measures
+// the driver's own copy and the kernels, and selects the fastest. NULL on failure (logged).
+struct device_copy *device_copy_open(struct device *device, size_t bytes, int sources);
+void device_copy_close(struct device_copy *copy); // accepts NULL
+
+// Makes 1 to TIMING_RUNS copies; the times are those of `bytes`. False on failure (logged).
+bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing);

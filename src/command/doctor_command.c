@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/shared.h"
-#include "inspect/doctor.h"
+#include "inspect/inspect.h"
 
 #include <jansson.h>
 #include <stdio.h>

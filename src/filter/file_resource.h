@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { FILTER_WHY = 128 };
@@ -23,3 +24,17 @@ const struct file_resource *file_resource_get(const char *path, resource_maker *
 const struct file_resource *file_resource_latest(const char *path, resource_maker *make);
 void file_resource_keep(const struct file_resource *resource); // for another file_resource_put; accepts NULL
 void file_resource_put(const struct file_resource *resource);  // accepts NULL
+
+// ---- files of the filter lut: .cube tables of Adobe and DaVinci Resolve (lut.c) ----
+
+resource_maker cube_file; // the same as cube_read for a file of at most 64 MiB, or a Hald picture
+
+enum { CUBE_SIDE_MAX = 128, CUBE_LINE_MAX = 65536 }; // entries on a side of a 3D table, and of a 1D table
+
+// Makes the arguments of kernels/lut.cl, which the caller frees. NULL: the text is refused; `why` names the line.
+int32_t *cube_read(const char *text, int *count, char why[FILTER_WHY]);
+
+// ---- the file of the filter remap: a PGM image of places (remap.c) ----
+
+// Makes the values, row by row, from the bytes of a file; sets width and height, which is even. `made` is zeroed.
+void place_read(const char *bytes, size_t size, struct file_resource *made);

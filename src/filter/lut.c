@@ -1,6 +1,6 @@
 // lut.c: a look-up table of colours from a file: .cube, or a Hald picture (docs/pixels.md section 3)
-#include "filter/lut.h"
 #include "filter/chain.h"
+#include "filter/file_resource.h"
 #include "filter/picture.h"
 #include "filter/tables.h"
 

@@ -1,6 +1,6 @@
 // remap.c: takes each pixel from the place that a file names: a PGM image with 8 or 16 bits, as text (P2) or bytes (P5)
-#include "filter/remap.h"
 #include "filter/chain.h"
+#include "filter/file_resource.h"
 #include "filter/warp.h"
 
 #include "base/file.h"

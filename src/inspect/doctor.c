@@ -1,6 +1,4 @@
 // doctor.c: the checks of `monocle doctor`
-#include "inspect/doctor.h"
-
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/file.h"

@@ -1,5 +1,5 @@
-// road.h: a synthetic road with known lane lines: what is where in a frame, and where its lines are in the picture.
-// docs/lane.md describes it.
+// road.h: a synthetic road with known lane lines: what is where in a frame, where its lines are in the picture, and how
+// it is drawn. docs/lane.md describes it.
 #pragma once
 
 #include <stdbool.h>
@@ -111,3 +111,13 @@ struct road_truth {
 };
 
 void road_truth(const struct road_spec *spec, uint64_t frame, struct road_truth *truth);
+
+// ---- drawing (road_draw.c) ----
+
+struct road_painter;
+
+// Prepares to draw pictures of this width. NULL: out of memory (not logged).
+struct road_painter *road_painter_open(const struct road_spec *spec);
+void road_painter_close(struct road_painter *painter);                 // accepts NULL
+void road_painter_begin(struct road_painter *painter, uint64_t frame); // the next rows are of this frame
+void road_painter_row(struct road_painter *painter, int y, uint8_t *rgba);

@@ -1,5 +1,5 @@
 // road_draw.c: draws a synthetic road, row by row: the ground point of each pixel, its surface, its light
-#include "road/road_draw.h"
+#include "road/road.h"
 
 #include <math.h>
 #include <stdlib.h>

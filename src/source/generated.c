@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "image/convert.h"
-#include "source/pattern_draw.h"
 
 #include <stdlib.h>
 #include <string.h>

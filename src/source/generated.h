@@ -1,7 +1,9 @@
-// generated.h: what kinds of source share that generate their frames
+// generated.h: what kinds of source share that generate their frames; the test pattern
 #pragma once
 
 #include "source/kind.h"
+
+#include <stdint.h>
 
 // The state of such a kind, or its first member.
 struct generated {
@@ -13,3 +15,26 @@ struct generated {
 // missing parts. Returns false if the text is wrong or contradicts the setup (logged).
 bool generated_open(struct source *source, const struct source_setup *setup, const char *text, const char *name);
 enum source_status generated_next(struct source *source, struct frame *frame, int64_t deadline_ns); // as kind.h says
+
+// ---- the test pattern (pattern_draw.c) ----
+
+struct pattern_layout {
+    int width, height;
+    int bars, ramp, hues, stripes; // first row below each band; the number is below the last band
+    int radius, range_x, range_y;  // of the moving disc; distance that it moves
+    int scale, digits_x, digits_y; // side of a digit's dot, 0: no room for digits; position of the number
+};
+
+struct pattern_layout pattern_layout(int width, int height);
+
+// Writes pixels x0 to x1 - 1 of row y of frame `number` as RGBA.
+void pattern_row(const struct pattern_layout *layout, uint64_t number, int y, int x0, int x1, uint8_t *rgba);
+
+struct pattern_rect {
+    int x0, y0, x1, y1; // even coordinates; x1 and y1 may be odd at the image's edge
+};
+enum { PATTERN_DIGITS = 6, PATTERN_CHANGES = PATTERN_DIGITS + 2 };
+
+// Finds the rectangles outside which two frames are equal. Returns their number.
+int pattern_changes(const struct pattern_layout *layout, uint64_t from, uint64_t to,
+                    struct pattern_rect rects[PATTERN_CHANGES]);

@@ -1,6 +1,6 @@
 // moving.c: see moving.h (GIF89a; PNG specification, third edition, 11.3.6; JPEG: ITU-T T.81, annex B; multi-picture
 // format: CIPA DC-007)
-#include "source/moving.h"
+#include "source/video_info.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // pattern_draw.c: draws the test pattern for a frame number
-#include "source/pattern_draw.h"
+#include "source/generated.h"
 
 #include <stdbool.h>
 #include <string.h>

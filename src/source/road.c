@@ -1,10 +1,10 @@
 // road.c: the source road: a synthetic road, whose lane lines are known
+#include "road/road.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "image/convert.h"
-#include "road/road_draw.h"
 #include "source/generated.h"
 
 #include <errno.h>

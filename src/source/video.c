@@ -8,7 +8,6 @@
 #include "image/codec/codec.h"
 #include "source/byte_reader.h"
 #include "source/kind.h"
-#include "source/moving.h"
 #include "source/video_info.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// video_info.h: what ffprobe says about a video, and how ffmpeg must deliver its frames
+// video_info.h: what ffprobe says about a video, and how ffmpeg must deliver its frames; which image files are videos
 #pragma once
 
 #include "image/image.h"
@@ -32,3 +32,12 @@ bool video_info_parse(const char *json, size_t size, struct video_info *info, ch
 void video_info_pair(struct video_info *info, const char *json, size_t size);
 // Asks ffmpeg for this pixel format. Returns false if ffmpeg does not have it.
 bool video_info_convert(struct video_info *info, enum pixfmt format);
+
+// ---- whether an image file is an animation or a video (moving.c) ----
+
+// Returns true if a GIF has more than one picture. False also if the file cannot be read.
+bool moving_gif(const char *path);
+bool moving_png(const char *path); // the same for a PNG (APNG)
+// Returns true if the file is a sequence of JPEGs of one size, such as a raw MJPEG stream of a camera. False for a
+// photograph that other pictures follow (MPF: MPO files, gain maps), and if the file cannot be read.
+bool moving_jpeg(const char *path);

@@ -1,5 +1,5 @@
 // test_cube.c: files .cube: values worked out by hand, damaged files, and files that change while they are read
-#include "filter/lut.h"
+#include "filter/file_resource.h"
 #include "filter/plan.h"
 #include "unit.h"
 

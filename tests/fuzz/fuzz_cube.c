@@ -1,5 +1,5 @@
 // fuzz_cube.c: hostile files .cube; a libFuzzer target, and by itself a run over seeds and their mutations
-#include "filter/lut.h"
+#include "filter/file_resource.h"
 
 #include <stdbool.h>
 #include <stdint.h>

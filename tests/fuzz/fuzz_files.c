@@ -4,7 +4,7 @@
 #include "batch/report.h"
 #include "image/codec/metadata.h"
 #include "source/entries.h"
-#include "source/moving.h"
+#include "source/video_info.h"
 #include "tune/study.h"
 
 #include <stdint.h>

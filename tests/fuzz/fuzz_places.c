@@ -1,5 +1,5 @@
 // fuzz_places.c: hostile PGM files of `remap`; a libFuzzer target, and by itself a run over seeds and their mutations
-#include "filter/remap.h"
+#include "filter/file_resource.h"
 
 #include <stdint.h>
 #include <stdlib.h>

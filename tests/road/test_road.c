@@ -1,5 +1,5 @@
 // test_road.c: the synthetic road: frames are the same in any order, the truth lies on the painted lines, levels differ
-#include "road/road_draw.h"
+#include "road/road.h"
 #include "source/source.h"
 
 #include "unit.h"

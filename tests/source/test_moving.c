@@ -2,7 +2,7 @@
 #include "check.h"
 #include "scratch.h"
 
-#include "source/moving.h"
+#include "source/video_info.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "reference.h"
 
 #include "image/convert.h"
-#include "source/pattern_draw.h"
+#include "source/generated.h"
 #include "source/source.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // copy.c: copies from one part of a large buffer to another
-#include "compute/copy.h"
+#include "bench/pool.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 // test_copy.c: every copy method copies all bytes; the fastest one is chosen, and its time is right
 //
 // The times are faked; the device makes the copies.
-#include "compute/copy.h"
+#include "bench/pool.h"
 
 #include "unit.h"
 
