@@ -6,8 +6,10 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "image/font.h"
+#include "image/imagefile.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +19,15 @@
 // ---- letters and fields ----
 
 enum { FIELD_MOST = 128 };
-enum { FIELD_FRAME, FIELD_TIME, FIELD_SOURCE, FIELD_HOST, FIELDS };
-static const char *const fields[FIELDS] = {"{frame}", "{time}", "{source}", "{host}"};
+
+struct known_facts {
+    char path[PATH_MAX]; // "": none yet
+    struct imagefile_facts facts;
+};
+static _Thread_local struct known_facts known;
+
+enum { FIELD_FRAME, FIELD_TIME, FIELD_SOURCE, FIELD_HOST, FIELD_DATE, FIELD_MODEL, FIELDS };
+static const char *const fields[FIELDS] = {"{frame}", "{time}", "{source}", "{host}", "{date}", "{model}"};
 
 // Returns the field that the text begins with; FIELDS: none.
 static int find_field(const char *text)
@@ -152,7 +161,7 @@ const char *text_filter_why(const char *text)
 {
     for (const char *at = text; *at; at++) {
         if (*at == '{' && find_field(at) == FIELDS)
-            return "there is no such field; use {frame}, {time}, {source} or {host}";
+            return "there is no such field; use {frame}, {time}, {source}, {host}, {date} or {model}";
         if (*at != '%')
             continue;
         at += 1 + strspn(at + 1, "_-0^#");
@@ -162,6 +171,16 @@ const char *text_filter_why(const char *text)
     return has_letters(text)
                ? NULL
                : "the font lacks a letter, or it is a combining mark or written from right to left; use others";
+}
+
+// Returns what the source says of its photograph. A thread reads a file once, not for each frame.
+static const struct imagefile_facts *facts_of(const char *source)
+{
+    if (strcmp(known.path, source) != 0) {
+        snprintf(known.path, sizeof(known.path), "%s", source);
+        imagefile_facts(source, &known.facts);
+    }
+    return &known.facts;
 }
 
 static void print_field(int field, const struct frame_time *frame_time, char text[FIELD_MOST])
@@ -176,6 +195,8 @@ static void print_field(int field, const struct frame_time *frame_time, char tex
                  (int)(ms / 1000 % 60), (int)(ms % 1000));
     else if (field == FIELD_SOURCE)
         snprintf(text, FIELD_MOST, "%.*s", FIELD_MOST - 1, slash && slash[1] ? slash + 1 : source);
+    else if (field == FIELD_DATE || field == FIELD_MODEL)
+        snprintf(text, FIELD_MOST, "%s", field == FIELD_DATE ? facts_of(source)->date : facts_of(source)->model);
     else if (gethostname(text, FIELD_MOST - 1) != 0)
         text[0] = '\0';
     text[FIELD_MOST - 1] = '\0';
@@ -210,7 +231,9 @@ enum { LINE_LEAST = 8, LINE_MOST = 4096, HASH_NUMBERS = 2 };
 
 static const struct param params[] = {
     {"text", PARAM_TEXT, .max = 1, .step = 1, .choices = DEFAULT_TEXT,
-     .help = "the text; may have {frame}, {time} (of the frame), {source}, {host} and strftime's %H:%M:%S"},
+     .help = "the text; may have {frame}, {time} (of the frame), {source}, {host}, {date} and {model} (of a "
+             "photograph) and "
+             "strftime's %H:%M:%S"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
      .help = "pixels from the edge that `at` names, or to the right of the middle"},
     {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
@@ -283,18 +306,29 @@ static void draw_letter(int32_t *numbers, const struct font_letter *letter, int 
     }
 }
 
+static int64_t columns_of(struct span text, const struct font *font, int line)
+{
+    return (int64_t)span_columns(text) * font->advance + 2 * room_at_sides(line);
+}
+
 static bool draw(const struct stage *stage, const struct stage_size *size, const char *text, int32_t *numbers)
 {
     const float *value = stage->values.value;
-    const int line = line_of(&stage->values, size), above = room_above(line), sides = room_at_sides(line);
+    int line = line_of(&stage->values, size);
     struct font font;
     struct span span = span_of(text);
-    if (!font_open(&font, line)) {
+    bool ok = font_open(&font, line);
+    while (ok && line > LINE_LEAST && columns_of(span, &font, line) > size->width) { // too wide: smaller letters
+        font_close(&font);
+        ok = font_open(&font, --line);
+    }
+    if (!ok) {
         font_close(&font);
         return false;
     }
-    const int64_t wanted = span.length > 0 ? (int64_t)span_columns(span) * font.advance + 2 * sides : 0;
-    const int width = wanted < size->width ? (int)wanted : size->width, height = line + 2 * above;
+    const int above = room_above(line), sides = room_at_sides(line), height = line + 2 * above;
+    const int64_t wanted = span.length > 0 ? columns_of(span, &font, line) : 0;
+    const int width = wanted < size->width ? (int)wanted : size->width;
     numbers[ARGUMENT_X] = place_column((int)value[TEXT_AT], (int)value[TEXT_X], width, size->width);
     numbers[ARGUMENT_Y] = place_row((int)value[TEXT_AT], (int)value[TEXT_Y], height, size->height);
     numbers[ARGUMENT_WIDTH] = width;

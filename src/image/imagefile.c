@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "image/codec/codec.h"
+#include "image/codec/metadata.h"
 #include "image/convert.h"
 #include "image/rgb_rows.h"
 
@@ -107,24 +108,34 @@ bool imagefile_read(struct image *image, const char *path)
     return ok;
 }
 
-// Describes an image as the file that it was read from does, if that is there and an image. The metadata are copied to
-// `buffer`.
-static void describe(struct codec *codec, const char *path, struct codec_settings *settings,
-                     struct codec_buffer *buffer)
+// Reads the head of an image file. Its metadata are copied to `buffer`. Returns false if it is no image file.
+static bool read_head(struct codec *codec, const char *path, struct codec_head *head, struct codec_buffer *buffer)
 {
     struct stat status;
-    struct codec_head head;
     struct codec_error error;
     size_t size;
     const bool is_file = path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
     char *data = is_file ? file_read(path, IMAGE_MAX_BYTES, &size) : NULL;
-    settings->metadata.colours = CODEC_COLOURS_SRGB;
-    if (data && codec_head(codec, data, size, 0, &head, &error) && codec_metadata_keep(&head.metadata, buffer)) {
-        settings->metadata = head.metadata;
-        settings->orientation = 1;
-        settings->turned = codec_turn(head.orientation).transpose;
-    }
+    const bool ok =
+        data && codec_head(codec, data, size, 0, head, &error) && codec_metadata_keep(&head->metadata, buffer);
     free(data);
+    return ok;
+}
+
+void imagefile_facts(const char *path, struct imagefile_facts *facts)
+{
+    enum { TAG_MODEL = 0x0110, TAG_TAKEN = 0x9003 };
+    struct codec_head head = {0};
+    struct codec_buffer buffer = {0};
+    struct codec *codec = codec_open();
+    if (!read_head(codec, path, &head, &buffer))
+        head.metadata.exif = (struct codec_bytes){0};
+    exif_text(head.metadata.exif, TAG_TAKEN, facts->date, sizeof(facts->date));
+    exif_text(head.metadata.exif, TAG_MODEL, facts->model, sizeof(facts->model));
+    for (char *at = facts->date; *at; at++)
+        *at = *at == ':' ? '-' : *at;
+    codec_close(codec);
+    codec_buffer_free(&buffer);
 }
 
 bool imagefile_write_claimed(struct claim *claim, const struct image *image, const char *like)
@@ -133,10 +144,16 @@ bool imagefile_write_claimed(struct claim *claim, const struct image *image, con
     struct codec_buffer file = {0}, metadata = {0};
     struct codec_settings settings = {
         .format = CODEC_PNG, .compression = COMPRESSION, .opaque = image_is_opaque(image)};
+    struct codec_head head;
     struct codec_error error;
     struct codec *codec = codec_open();
     codec_to_srgb(codec);
-    describe(codec, like, &settings, &metadata);
+    settings.metadata.colours = CODEC_COLOURS_SRGB;
+    if (read_head(codec, like, &head, &metadata)) {
+        settings.metadata = head.metadata;
+        settings.orientation = 1;
+        settings.turned = codec_turn(head.orientation).transpose;
+    }
     bool ok = codec_encode(codec, image, &settings, &file, &error);
     if (!ok) {
         log_error("cannot write %s: %s", claim->path, error.why);

@@ -14,6 +14,13 @@ bool imagefile_try(struct image *image, const char *path, char why[IMAGEFILE_WHY
 // The same for a file in memory.
 bool imagefile_decode(struct image *image, const void *data, size_t size, char why[IMAGEFILE_WHY]);
 
+// What an image file says about its photograph; "": nothing.
+struct imagefile_facts {
+    char date[11];  // "2026-11-29"
+    char model[64]; // of the camera
+};
+void imagefile_facts(const char *path, struct imagefile_facts *facts);
+
 // Writes RGBA pixels as PNG, completely or not at all (temporary name, rename). The file says that they are sRGB, and
 // gets the metadata of the image file `like`, if it is there; NULL: none. Returns false on failure (logged).
 bool imagefile_write_png(const char *path, const struct image *image, const char *like);

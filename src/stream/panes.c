@@ -320,7 +320,7 @@ static bool submit(const struct panes *panes, struct path *path, const struct fr
 {
     const struct frame_time frame_time = {.number = frame->number,
                                           .time_ns = frame->video_ns,
-                                          .source = source_info(panes->setup.source)->name,
+                                          .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
                                           .previous = frame->follows,
                                           .wait_ms = patience_ms(source_info(panes->setup.source), frame)};
     return path_submit(path, &frame->image, &frame_time);

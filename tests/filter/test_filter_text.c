@@ -34,6 +34,8 @@ static void check_words(void)
     CHECK_TEXT(expanded, "1099511627776 960:00:00.000");
     text_filter_expand("{host}", &frame_time, expanded);
     CHECK(strlen(expanded) > 0 && !strchr(expanded, '{'));
+    text_filter_expand("{date}{model}.", &(struct frame_time){.source = "/nowhere.jpg"}, expanded);
+    CHECK_TEXT(expanded, ".");
 }
 
 static void check_long(void)
@@ -50,7 +52,8 @@ static void check_long(void)
 static void check_refused(void)
 {
     static const unsigned lao[][2] = {{0xeb1, 0xeb1}, {0xeb4, 0xebc}, {0xec8, 0xecd}};
-    static const char *const fields = "there is no such field; use {frame}, {time}, {source} or {host}";
+    static const char *const fields =
+        "there is no such field; use {frame}, {time}, {source}, {host}, {date} or {model}";
     static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
     static const char *const letters =
         "the font lacks a letter, or it is a combining mark or written from right to left; use others";

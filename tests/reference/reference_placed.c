@@ -499,10 +499,17 @@ static bool prepare_text(const struct picture *from, struct values *values)
     int ascent, advance, other,
         line = (int)fmin(fmax(reference_round(from->height * (double)v[3].real / 100), 8), 4096);
     stbtt_InitFont(&font, file, 0);
-    float scale = stbtt_ScaleForPixelHeight(&font, (float)line);
     stbtt_GetFontVMetrics(&font, &ascent, &other, &other);
     stbtt_GetCodepointHMetrics(&font, 'x', &advance, &other);
-    int step = (int)lroundf((float)advance * scale), base = (int)lroundf((float)ascent * scale);
+    float scale;
+    int step, letters = (int)strlen(text);
+    for (;; line--) { // the largest that fits
+        scale = stbtt_ScaleForPixelHeight(&font, (float)line);
+        step = (int)lroundf((float)advance * scale);
+        if (line == 8 || letters * step + 2 * (line / 3) <= from->width)
+            break;
+    }
+    int base = (int)lroundf((float)ascent * scale);
     int width = (int)fmin((double)strlen(text) * step + 2 * (line / 3), from->width);
     values->second = picture_new(width, line + 2 * (line / 8));
     for (int i = 0; i < width * values->second.height; i++) {

@@ -380,12 +380,12 @@ def rule_first_lines(root):
 def rule_globals(root):
     """Global variables are constant, except the state of the log, a lock, the signal that has arrived, the running
     driver calls, the temporary directories that a signal removes, the cameras that a thread asks, the users' filters,
-    the programs that make mattes, and the resources from files."""
+    the programs that make mattes, the resources from files and a thread's photograph."""
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
                "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
                "src/compute/drivers.c": "directories", "src/source/cameras.c": "busy",
                "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources",
-               "src/matte/source.c": "sources"}
+               "src/filter/text.c": "known", "src/matte/source.c": "sources"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
             found = re.match(r"(?:static )?(?!const|extern|typedef|return|struct \w+ \{|enum|union)"

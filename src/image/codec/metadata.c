@@ -314,6 +314,21 @@ struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag)
     return (struct codec_bytes){data + entry.value, entry.bytes};
 }
 
+void exif_text(struct codec_bytes exif, uint32_t tag, char *text, size_t size)
+{
+    struct tiff tiff;
+    struct ifd_entry entry;
+    size_t at = 0;
+    text[0] = '\0';
+    if (tiff_open(&tiff, exif.data, exif.size)) {
+        at = find_entry(&tiff, first_directory(&tiff), tag);
+        at = at ? at : find_entry(&tiff, read_number(&tiff, first_directory(&tiff), TAG_EXIF, 0), tag);
+    }
+    if (at && read_entry(&tiff, at, &entry))
+        snprintf(text, size, "%.*s", (int)(entry.bytes < size ? entry.bytes : size),
+                 (const char *)exif.data + entry.value);
+}
+
 bool exif_density(const uint8_t *data, size_t size, double density[2])
 {
     enum { INCH = 2, CENTIMETRE = 3 };

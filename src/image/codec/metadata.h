@@ -44,6 +44,9 @@ void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES]
 // `data`. No bytes if there is no such entry.
 struct codec_bytes exif_value(const uint8_t *data, size_t size, uint32_t tag);
 
+// Copies a text of the first directory or of EXIF's own, without its final NUL; "": there is none.
+void exif_text(struct codec_bytes exif, uint32_t tag, char *text, size_t size);
+
 // EXIF data are a TIFF file without an image. The next two functions copy the entries that describe an image: maker,
 // model, times, authors, resolution and the like, with the EXIF and GPS directories. Damaged entries and those beyond
 // EXIF_MOST_BYTES are left out.

@@ -312,6 +312,22 @@ def no_place(c):
             c.check((GPS in read_exif(exif_of(at("place-out." + kind)))[1]) == (way == "keep"), kind, way, "GPS")
 
 
+def burnt_in(c):
+    """{date} and {model} of the filter text are those of the photograph; a too wide text gets smaller letters."""
+    tags = {**CAMERA, EXIF: {**CAMERA[EXIF], 0x9003: (ASCII, b"2026:11:21 10:11:12\0")}}
+    tags = {tag: {key: value[key] for key in sorted(value)} if isinstance(value, dict) else value
+            for tag, value in tags.items()}
+    with_exif("dated.jpg", make_exif("<", tags))
+    made = []
+    for i, text in enumerate(("{date} {model}", "2026-11-21 M1", "2026-11-21 M2")):
+        outcome(c, BINARY, ["-p", "cpu", "--overwrite", "-f", "scale=200,text='%s':size=90" % text, "-o",
+                            "burnt%d.png" % i, "dated.jpg"], 0)
+        with open(at("burnt%d.png" % i), "rb") as f:
+            made.append(read_png(f.read()))
+    c.check(made[0] == made[1], "date and model")
+    c.check(made[1] != made[2], "the last letter is cut off")
+
+
 def jpeg_in_tiff(c):
     """TIFF files with JPEG data have the pixels of the JPEG file."""
     for chroma, photometric in ("444", 6), ("grey", 1):
@@ -359,5 +375,5 @@ def prepare(c):
     convert(c, "plain.png", "plain.jpg")
 
 
-sys.exit(Checks().run(carried, big, nothing_to_say, damaged, sizes, no_place, jpeg_in_tiff,
+sys.exit(Checks().run(carried, big, nothing_to_say, damaged, sizes, no_place, burnt_in, jpeg_in_tiff,
                       transparent, before=prepare))
