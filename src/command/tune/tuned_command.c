@@ -29,7 +29,7 @@ static const struct option options[] = {
 };
 static const char *const examples[] = {
     "monocle tuned  list the entries",
-    "monocle tuned show 'rgba>blur2>buffer'  print all fields of the entries for a pass",
+    "monocle tuned --json --pass blur2  print all fields of the entries whose pass contains blur2",
     "monocle tuned export -d H200 h200.tsv  write the entries of a device to a file",
     "monocle tuned import h200.tsv  use the entries of another machine",
     "monocle tuned clear --pass blur  remove your entries whose pass contains blur",
@@ -38,7 +38,6 @@ static const char *const examples[] = {
 static const char *const details[] = {
     "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
     "list\tprint one line per entry (default)",
-    "show NUMBER|PASS\tprint all fields of the entry with this number in the list, or of all entries with this pass",
     "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
@@ -62,13 +61,13 @@ static const char *const exits[] = {
 };
 static const struct option_list list = {
     .command = "tuned",
-    .usage = "[list | show NUMBER|PASS | export FILE | import FILE | clear] [options]",
+    .usage = "[list | export FILE | import FILE | clear] [options]",
     .summary = "list, export, import and remove the tuning results",
     .examples = examples,
     .details = details,
     .exits = exits,
     .options = options,
-    .actions = "list|show|export|import|clear",
+    .actions = "list|export|import|clear",
     .complete = "file",
 };
 
@@ -77,7 +76,6 @@ static const struct option_list list = {
 struct row {
     const struct tuned_entry *entry;
     enum tuned_level level;
-    int number; // in the list of all entries, from 1
 };
 
 struct table {
@@ -124,11 +122,10 @@ static bool table_open(struct table *table, struct tuned_options *o)
     table->row = xcalloc(total, sizeof(*table->row));
     for (int i = 0; i < TUNED_RUN; i++) {
         for (size_t k = 0; k < table->list[i].count; k++)
-            table->row[all++] = (struct row){table->list[i].entry[k], (enum tuned_level)i, 0};
+            table->row[all++] = (struct row){table->list[i].entry[k], (enum tuned_level)i};
     }
     qsort(table->row, all, sizeof(*table->row), compare_rows);
     for (size_t i = 0; i < all; i++) {
-        table->row[i].number = (int)i + 1;
         if (is_wanted(o, table->row[i].entry))
             table->row[table->count++] = table->row[i];
     }
@@ -153,7 +150,7 @@ static json_t *time_json(double value)
 static json_t *row_json(const struct row *row)
 {
     const struct tuned_entry *entry = row->entry;
-    json_t *json = json_pack("{s:i,s:s}", "number", row->number, "level", tuned_level_name(row->level));
+    json_t *json = json_pack("{s:s}", "level", tuned_level_name(row->level));
     for (int i = 0; i < TUNED_FIELDS; i++) {
         char number[TUNED_FIELD];
         const char *text = tuned_field_text(entry, i, number);
@@ -168,23 +165,21 @@ static json_t *row_json(const struct row *row)
 
 enum { JSON_FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(6) };
 
-enum { COLUMNS = 8, CELL = 32 };
+enum { COLUMNS = 7, CELL = 32 };
 
 // Sets `cell` to the texts of a row of the list. `room` holds the texts of numbers.
 static void fill_cells(const struct row *row, const char *cell[COLUMNS], char room[COLUMNS][CELL])
 {
     const struct tuned_entry *entry = row->entry;
-    snprintf(room[0], CELL, "%d", row->number);
-    snprintf(room[1], CELL, speed_up(entry) > 0 ? "%.2f" : "-", speed_up(entry));
-    snprintf(room[2], CELL, "%.10s", entry->date[0] ? entry->date : "-"); // the day
-    const char *const texts[COLUMNS] = {room[0],
-                                        entry->key.device,
+    snprintf(room[0], CELL, speed_up(entry) > 0 ? "%.2f" : "-", speed_up(entry));
+    snprintf(room[1], CELL, "%.10s", entry->date[0] ? entry->date : "-"); // the day
+    const char *const texts[COLUMNS] = {entry->key.device,
                                         entry->key.pass,
                                         entry->key.size,
                                         entry->choice,
-                                        room[1],
+                                        room[0],
                                         tuned_level_name(row->level),
-                                        room[2]};
+                                        room[1]};
     memcpy(cell, texts, sizeof(texts));
 }
 
@@ -197,7 +192,7 @@ static void print_cells(const char *const cell[COLUMNS], const int width[COLUMNS
 
 static void print_table(const struct table *table)
 {
-    static const char *const titles[COLUMNS] = {"#", "device", "pass", "size", "choice", "ratio", "level", "date"};
+    static const char *const titles[COLUMNS] = {"device", "pass", "size", "choice", "ratio", "level", "date"};
     int width[COLUMNS];
     const char *cell[COLUMNS];
     char room[COLUMNS][CELL];
@@ -223,16 +218,6 @@ static void print_rows_json(const struct table *table)
     print_json(array, JSON_FLAGS);
 }
 
-static void print_row(const struct row *row)
-{
-    printf("%d\n   %-13s  %s\n", row->number, "level", tuned_level_name(row->level));
-    for (int i = 0; i < TUNED_FIELDS; i++) {
-        char number[TUNED_FIELD];
-        const char *text = tuned_field_text(row->entry, i, number);
-        printf("   %-13s  %s\n", tuned_field_name(i), *text ? text : "-");
-    }
-}
-
 // ---- the actions ----
 
 static int run_list(struct tuned_options *o, const char *operand)
@@ -245,29 +230,6 @@ static int run_list(struct tuned_options *o, const char *operand)
         print_table(&table);
     table_close(&table);
     return some ? EXIT_OK : EXIT_NOTHING;
-}
-
-static int run_show(struct tuned_options *o, const char *operand)
-{
-    struct table table;
-    size_t shown = 0;
-    const bool some = table_open(&table, o), numbered = operand[strspn(operand, "0123456789")] == '\0';
-    const long number = strtol(operand, NULL, 10);
-    for (size_t i = 0; i < table.count; i++) {
-        const struct row row = table.row[i];
-        if (numbered ? row.number == number : strcmp(row.entry->key.pass, operand) == 0)
-            table.row[shown++] = row;
-    }
-    table.count = shown;
-    for (size_t i = 0; i < shown && !o->json; i++)
-        print_row(&table.row[i]);
-    if (o->json)
-        print_rows_json(&table);
-    if (some && shown == 0)
-        log_error("there is no entry with the %s '%s'; 'monocle tuned' lists the entries", numbered ? "number" : "pass",
-                  operand);
-    table_close(&table);
-    return shown > 0 ? EXIT_OK : EXIT_NOTHING;
 }
 
 // Writes the system's entries, then the user's, because the last line with a key counts.
@@ -375,8 +337,9 @@ static const struct tuned_action {
     const char *name, *operand; // operand: its argument, for messages; NULL: it has none
     int (*run)(struct tuned_options *o, const char *operand);
 } actions[] = {
-    {"list", NULL, run_list},         {"show", "a number or a pass", run_show},
-    {"export", "a file", run_export}, {"import", "a file", run_import},
+    {"list", NULL, run_list},
+    {"export", "a file", run_export},
+    {"import", "a file", run_import},
     {"clear", NULL, run_clear},
 };
 
