@@ -7,9 +7,9 @@
 // Returns the mean of four numbers; f and g: weights of the right and the lower ones in 1/256.
 INLINE int matte_mix(arguments args, int at, int f, int g)
 {
-    int upper = (ARG(args, at) * (256 - f) + ARG(args, at + 2) * f) >> 8;
-    int lower = (ARG(args, at + 512) * (256 - f) + ARG(args, at + 514) * f) >> 8;
-    return (upper * (256 - g) + lower * g) >> 8;
+    int left = (ARG(args, at) * (256 - g) + ARG(args, at + 512) * g) >> 8;
+    int right = (ARG(args, at + 2) * (256 - g) + ARG(args, at + 514) * g) >> 8;
+    return (left * (256 - f) + right * f) >> 8;
 }
 
 INLINE int matte_at(pixel second, int x, int y, arguments args)

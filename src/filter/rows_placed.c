@@ -177,6 +177,39 @@ static void key(const struct filter_arguments *made, const uint8_t *from, const 
     }
 }
 
+// The rows of numbers above and below are mixed once (kernels/matte.cl).
+static void matte(const struct filter_arguments *made, const uint8_t *from, const uint8_t *kept, uint8_t *to, int width,
+                  int y)
+{
+    enum { NUMBERS = 512, ROWS = 144, COLUMNS = 256 };
+    const int32_t *args = filter_numbers(made);
+    const uint32_t *words = (const uint32_t *)kept;
+    uint32_t shares[MASK_PART];
+    int32_t line[NUMBERS];
+    if (args[0] == 0) {
+        memcpy(to, from, 4 * (size_t)width);
+        return;
+    }
+    const int v = clamp((((2 * y + 1) * args[3]) >> 1) - 32768, 0, (ROWS - 1) << 16), top = min(v >> 16, ROWS - 2);
+    const int32_t *restrict upper = args + 4 + NUMBERS * top;
+    const int g = (v - (top << 16)) >> 8, step = args[2];
+    for (int i = 0; i < NUMBERS; i++)
+        line[i] = (upper[i] * (256 - g) + upper[NUMBERS + i] * g) >> 8;
+    const uint32_t turned = args[1] ? 255 : 0; // 255 - share is share ^ 255
+    for (int first = 0; first < width; first += MASK_PART) {
+        const int count = width - first < MASK_PART ? width - first : MASK_PART;
+        for (int i = 0; i < count; i++) {
+            const int u = clamp((((2 * (first + i) + 1) * step) >> 1) - 32768, 0, (COLUMNS - 1) << 16);
+            const int left = min(u >> 16, COLUMNS - 2), f = (u - (left << 16)) >> 8;
+            const int a = (line[2 * left] * (256 - f) + line[2 * left + 2] * f) >> 8;
+            const int b = (line[2 * left + 1] * (256 - f) + line[2 * left + 3] * f) >> 8;
+            shares[i] = ((uint32_t)sat8((a * luma(pixel_of(words[first + i])) + b) >> 8) ^ turned) * 0x01010101u;
+        }
+        mix(from + 4 * (size_t)first, kept + 4 * (size_t)first, (const uint8_t *)shares, to + 4 * (size_t)first,
+            4 * count);
+    }
+}
+
 const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "overlay", .placed = overlay},
     {.name = "vectors", .filter = "text", .placed = overlay},
@@ -184,6 +217,7 @@ const struct row_variant VECTORS_NAME(rows_placed)[] = {
     {.name = "vectors", .filter = "within", .second = within},
     {.name = "vectors", .filter = "inside", .second = inside},
     {.name = "vectors", .filter = "key", .second = key},
+    {.name = "vectors", .filter = "matte", .second = matte},
     {.name = "vectors", .filter = "pad", .placed = pad},
     {.name = "vectors", .filter = "clahe", .fits = clahe_fits, .placed = clahe},
     {0},
