@@ -152,9 +152,7 @@ static bool search_over(const struct tuner *tuner)
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
         return true;
-    if (setup->seconds > 0 && clock_ms_since(tuner->start_ns) / 1e3 >= setup->seconds)
-        return true;
-    return setup->target_ms > 0 && state->best >= 0 && state->trial[state->best].ms <= setup->target_ms;
+    return setup->seconds > 0 && clock_ms_since(tuner->start_ns) / 1e3 >= setup->seconds;
 }
 
 // Takes the next candidates from the search, at most `jobs`.
@@ -248,7 +246,7 @@ static void open_search(struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct subject *subject = setup->subject;
-    const bool all = setup->budget == 0 && setup->seconds <= 0 && setup->target_ms <= 0;
+    const bool all = setup->budget == 0 && setup->seconds <= 0;
     int first[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS], count = 0;
     for (int i = 0; i < subject->presets; i++)
         first[count++] = subject->preset[i];

@@ -88,7 +88,6 @@ struct tuner_setup {
     uint64_t seed;         // of the search
     int budget;            // maximum number of configurations; 0: no limit
     double seconds;        // maximum time of the search; 0: no limit
-    double target_ms;      // the search ends when a configuration has this time or less; 0: no target
     struct energy *energy; // counter of the device (base/energy.h); NULL: none
     bool by_energy; // the comparison has 12 configurations instead of 6, and chooses the least energy; needs `energy`
     // Called after each configuration and before the comparison, on the thread of tuner_run. Returns false to end the

@@ -40,7 +40,6 @@ struct tune_options {
     const char *replay;              // a T4 file, on which searches are simulated; NULL: none
     int path, threads, objective;    // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
-    double target; // Mpixel/s that ends the search of a pass; 0: none
     bool json;
     // Not options.
     const char *spec; // description of a user's kernel, tuned instead of chains; NULL: none
@@ -77,7 +76,7 @@ struct run {
 // Returns the maximum number of configurations of a pass; 0: no limit.
 static int budget_of(const struct tune_options *of)
 {
-    const bool limited = of->configurations > 0 || of->seconds > 0 || of->target > 0;
+    const bool limited = of->configurations > 0 || of->seconds > 0;
     return limited || strcmp(of->strategy->name, "auto") != 0 ? of->configurations : TUNE_AUTO_BUDGET;
 }
 
@@ -238,14 +237,12 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
     run->work.plan = plan;
     run->subject = subject;
     run->budget = budget_of(of);
-    const double pixels = (double)run->work.target.input.width * run->work.target.input.height;
     const struct tuner_setup setup = {
         .subject = subject,
         .strategy = of->strategy,
         .seed = (uint64_t)of->seed,
         .budget = run->budget,
         .seconds = of->seconds,
-        .target_ms = of->target > 0 ? pixels / of->target / 1e3 : 0,
         .energy = run->energy,
         .by_energy = of->objective == 1,
         .progress = progress,
@@ -500,8 +497,6 @@ static const struct option options[] = {
     {"budget", 'b', OPTION_TEXT, "N|SECONDSs",
      .help = "limit per pass: configurations (80) or time (30s); default: 80 with --search auto and --replay",
      .offset = AT(budget)},
-    {"target", 0, OPTION_NUMBER, "MPIX", .help = "end the search when a configuration has this speed, in Mpixel/s",
-     .offset = AT(target), .min = 0.001, .max = 1e9},
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
      .offset = AT(objective)},
@@ -704,7 +699,6 @@ static bool fits_spec(const struct tune_options *o)
         {"--sizes", o->cases.sizes},
         {"--formats", o->cases.formats},
         {"--path", o->path != 0},
-        {"--target", o->target > 0},
         {"--replay", o->replay},
     };
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {

@@ -238,7 +238,7 @@ def refuses(c):
             (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
             (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
             (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
-            (good, ("--target", "5"), 2, "--target does not apply"),
+            (good, ("--sizes", "64x48"), 2, "--sizes does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
         got, found, err = tune(spec, *args, binary=MONOCLE)
