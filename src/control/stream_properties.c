@@ -134,7 +134,7 @@ const struct property stream_properties[] = {
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
     {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
     {"recording", .type = PROPERTY_TEXT, .set = set_recording, .complete = "file",
-     .help = "file of the recording, or null; set: a new file, which follows without a gap, or none"},
+     .help = "file of the recording, or null; set FILE: record to FILE from the next frame on; set none: end"},
     {"virtual_camera", .type = PROPERTY_OBJECT, .help = "device, size and counts of the virtual camera, or null"},
     {"message", .type = PROPERTY_TEXT, .help = "message in the window"},
     {"status", .type = PROPERTY_OBJECT, .get = get_status,

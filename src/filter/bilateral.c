@@ -8,7 +8,7 @@ enum { RADIUS_MAX = 7, RANGE_ONE = 255, SPACE_ONE = 1 << 10 }; // the sums of a 
 
 static const struct param params[] = {
     {"radius", PARAM_INT, .min = 1, .max = RADIUS_MAX, .preset = 4, .step = 1,
-     .help = "pixels on each side; the square has 2 radius + 1"},
+     .help = "pixels on each side of the middle"},
     {"sigma_space", PARAM_REAL, .min = 0.1f, .max = 20, .preset = 2, .step = 0.5f,
      .help = "standard deviation of the distance, in pixels"},
     {"sigma_range", PARAM_REAL, .min = 1, .max = 255, .preset = 25, .step = 5,

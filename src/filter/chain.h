@@ -22,7 +22,7 @@ struct chain {
     {                                                                                                                  \
         "filters", PARAM_INT,                                                                                          \
             .max = CHAIN_MAX, .step = 1,                                                                               \
-            .help = "number of earlier filters that the mask limits; 0: those since `keep`, or one without it"         \
+            .help = "number of filters that the mask limits; 0: all since `keep`; without `keep`: the last one"        \
     }
 
 // The parameters of `inside` that the pointer changes in the window.

@@ -12,7 +12,7 @@ const struct filter filter_none = {
 
 const struct filter filter_keep = {
     .name = "keep",
-    .summary = "keep the image for the masks that follow, such as within: they limit all filters since then",
+    .summary = "begin a group of filters: the next masks, such as within, limit all of them",
     .example = "keep,blur=8,gray,within",
     .usage = "keep,blur=8,gray,within=matte.jpg",
     .kind = FILTER_GEOMETRY,

@@ -22,17 +22,17 @@ enum {
 
 static const struct param params[] = {
     {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = 0x008000, .step = COLOR_STEP,
-     .help = "the colour; with by=hue, dark and light colours of its hue"},
+     .help = "the colour; by=hue uses only its hue"},
     {"similarity", PARAM_REAL, .max = 1, .preset = 0.25f, .step = 0.01f,
-     .help = "colours up to this distance from `color` belong to it"},
+     .help = "colours up to this distance from `color` belong to the mask"},
     {"blend", PARAM_REAL, .max = 1, .preset = 0.1f, .step = 0.01f,
-     .help = "colours up to this distance beyond `similarity` belong partly to it"},
+     .help = "colours up to this distance beyond `similarity` belong partly to the mask"},
     {"by", PARAM_CHOICE, .max = 2, .step = 1, .choices = "hue|chroma|luma",
-     .help = "hue: shadows do not count, and greys have the distance 0.4; chroma, luma: as in colorkey"},
+     .help = "hue: shadows change it little, and greys have the distance 0.4; chroma, luma: as in colorkey"},
     {"spill", PARAM_REAL, .max = 1, .preset = 1, .step = 0.1f,
-     .help = "part of the light of `color` that is removed elsewhere, as from a person before a green screen"},
+     .help = "share of the light of `color` that is removed from the rest, such as a person before a green screen"},
     {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "in|out",
-     .help = "the filters apply where the picture has the colour, or elsewhere, without `spill`"},
+     .help = "in: the filters apply where the picture has the colour; out: elsewhere, without `spill`"},
     MASK_FILTERS,
     {0},
 };

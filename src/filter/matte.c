@@ -13,13 +13,14 @@ static const struct param params[] = {
      .help = "person, faces (see `monocle matte`), or a program in ~/.config/monocle/mattes; with none, the filters "
              "apply everywhere"},
     {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "front|behind",
-     .help = "the filters apply to what the program sees, or behind it; without a matte, they apply everywhere"},
-    {"grow", PARAM_REAL, .max = 10, .step = 0.5f, .help = "enlarges the matte by this part of the width, in percent"},
-    {"feather", PARAM_REAL, .max = 10, .step = 0.5f, .help = "softens its edge by this part of the width, in percent"},
+     .help = "front: the filters apply to the people or faces; behind: to the rest; without a matte: everywhere"},
+    {"grow", PARAM_REAL, .max = 10, .step = 0.5f, .help = "enlargement of the matte, in % of the image's width"},
+    {"feather", PARAM_REAL, .max = 10, .step = 0.5f, .help = "width of the soft edge, in % of the image's width"},
     {"edge", PARAM_CHOICE, .max = 1, .step = 1, .choices = "image|plain",
-     .help = "image: its edge follows edges of the image; plain: it does not"},
+     .help = "image: the matte's edge follows edges of the image; plain: it does not"},
     {"hold", PARAM_INT, .max = 5000, .step = 100,
-     .help = "the matte rises at once and falls in this time, in ms; 0: it changes smoothly"},
+     .help =
+         "time in which a part of the matte disappears, in ms; a new part appears at once; 0: both change smoothly"},
     MASK_FILTERS,
     {0},
 };

@@ -2,8 +2,7 @@
 #include "filter/filter.h"
 
 static const struct param params[] = {
-    {"radius", PARAM_INT, .min = 1, .max = 5, .preset = 1, .step = 1,
-     .help = "pixels on each side; the square has 2 radius + 1"},
+    {"radius", PARAM_INT, .min = 1, .max = 5, .preset = 1, .step = 1, .help = "pixels on each side of the middle"},
     {0},
 };
 

@@ -19,8 +19,7 @@ enum {
 static const struct param params[] = {
     {"width", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
      .help = "width of the result in pixels, at least the image's; 0: the image's"},
-    {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
-     .help = "height of the result in pixels, at least the image's; 0: the image's"},
+    {"height", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16, .help = "height, likewise"},
     {"x", PARAM_INT, .min = -1, .max = CHAIN_SIDE_MAX, .preset = -1, .step = 16,
      .help = "columns left of the image; -1: the same as right of it"},
     {"y", PARAM_INT, .min = -1, .max = CHAIN_SIDE_MAX, .preset = -1, .step = 16,

@@ -8,7 +8,7 @@ enum { SHAPE_RADIUS, SHAPE_SHAPE };
 
 const struct param shape_params[] = {
     {"radius", PARAM_INT, .min = 1, .max = FILTER_REACH_MAX, .preset = 1, .step = 1,
-     .help = "pixels on each side; the square has 2 radius + 1"},
+     .help = "pixels on each side of the middle"},
     {"shape", PARAM_CHOICE, .max = 1, .step = 1, .choices = "box|disc", .help = "shape of the area"},
     {0},
 };

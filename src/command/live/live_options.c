@@ -68,7 +68,7 @@ static const struct option live_options[] = {
      .help = "size of the results; images of another size are scaled; default: the first size of each output",
      .offset = AT(settings.output)},
     {"output-fit", 0, OPTION_CHOICE, .choices = OUTPUT_FITS,
-     .help = "letterbox: black bars beside an image of another shape; fill: two of its sides are cut",
+     .help = "for images of another shape: letterbox adds black bars, fill cuts two sides",
      .offset = AT(settings.output_fit)},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",

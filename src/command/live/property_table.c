@@ -471,7 +471,7 @@ const struct property live_properties[] = {
      .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},
     {"output_fit", .type = PROPERTY_CHOICE, .choices = OUTPUT_FITS, .member = AT(output_fit),
      .changed = changed_output_fit, .noted = true,
-     .help = "black bars beside an image of another shape, or two cut sides"},
+     .help = "for images of another shape: letterbox adds black bars, fill cuts two sides"},
     {"recording_format", .type = PROPERTY_CHOICE, .choices = RECORDING_FORMATS, .member = AT(recording_format),
      .noted = true, .help = "format of the recordings of the key r"},
     {0},
