@@ -8,8 +8,7 @@ static const struct param params[] = {
     {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file that is the mask; without it, nothing changes"},
     {"keep", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
      .help = "the image stays where the file is white, or black; transparent parts of the file count as black"},
-    {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
-     .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
+    {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile", .help = "as in blend"},
     {0},
 };
 

@@ -11,9 +11,8 @@ enum { ARGUMENT_X, ARGUMENT_Y, ARGUMENT_WIDTH, ARGUMENT_HEIGHT, ARGUMENT_PIXELS 
 static const struct param params[] = {
     {"file", PARAM_FILE, .max = 1, .step = 1, .help = "image file; its transparent pixels stay transparent"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
-     .help = "pixels from the edge that `at` names, or to the right of the middle"},
-    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
-     .help = "pixels from the edge that `at` names, or down from the middle"},
+     .help = "pixels from the edge that `at` names, or right of the middle"},
+    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8, .help = "likewise, or below the middle"},
     {"opacity", PARAM_REAL, .max = 1, .preset = 1, .step = 0.05f, .help = "0: invisible"},
     {"at", PARAM_CHOICE, .max = PLACE_LAST, .step = 1, .choices = PLACE_CHOICES, .help = "position of the picture"},
     {"scale", PARAM_REAL, .max = 1000, .step = 5,

@@ -235,9 +235,8 @@ static const struct param params[] = {
              "photograph) and "
              "strftime's %H:%M:%S"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
-     .help = "pixels from the edge that `at` names, or to the right of the middle"},
-    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
-     .help = "pixels from the edge that `at` names, or down from the middle"},
+     .help = "pixels from the edge that `at` names, or right of the middle"},
+    {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8, .help = "likewise, or below the middle"},
     {"size", PARAM_REAL, .min = 1, .max = 100, .preset = 5, .step = 1,
      .help = "height of the line in percent of the image's"},
     {"color", PARAM_COLOR, .max = COLOR_MAX, .preset = COLOR_MAX, .step = COLOR_STEP, .help = "colour of the letters"},

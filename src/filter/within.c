@@ -10,8 +10,7 @@ static const struct param params[] = {
      .help = "image file that is the mask; without it, the filters apply everywhere"},
     {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
      .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
-    {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile",
-     .help = "cover: scaled and cut to the image; tile: repeated from the top left"},
+    {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile", .help = "as in blend"},
     MASK_FILTERS,
     {0},
 };

@@ -74,7 +74,7 @@ static const struct option option_rows[] = {
     {"compression", 0, OPTION_INT, "N", .help = "compression of PNG and TIFF, from fastest to smallest; default: 1",
      .offset = AT(setup.encoding.compression), .min = 1, .max = 9},
     {"metadata", 0, OPTION_CHOICE, .choices = "keep|strip|no-location", .offset = AT(setup.encoding.metadata),
-     .help = "keep or remove EXIF and XMP data and the like, or remove only where the image was taken; default: keep"},
+     .help = "keep or remove EXIF, XMP and other metadata, or remove only the place of a photograph; default: keep"},
     {"color", 0, OPTION_CHOICE, .choices = "srgb|keep", .offset = AT(setup.encoding.keep_color),
      .help = "convert images with another colour profile to sRGB, or keep pixels and profile; default: srgb, if this "
              "build has lcms2"},
