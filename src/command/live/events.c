@@ -231,9 +231,12 @@ static void change_value(struct session *s, int steps)
 // Follows a change of the chain by hand. `done` false: it was impossible.
 static void note_edit(struct session *s, bool done)
 {
+    char error[CHAIN_ERROR];
     if (done)
         panes_changed(s->stream.panes, false);
     note_value(s);
+    if (!chain_check_masks(&s->stream.settings.chain, error))
+        note_set(&s->stream.note, false, NOTE_S, "%s", error);
 }
 
 // Adds the filter after the selected one.
