@@ -507,7 +507,7 @@ struct screenshot *stream_save(struct stream *s, bool both, const char *path)
         return NULL;
     if (picture && path && !claim_take(&claim, path))
         log_error("cannot write %s: %s", path, strerror(errno));
-    else if (picture && (path || output_claim_new(&claim)))
+    else if (picture && (path || output_claim_new(&claim, s->shown_file, &s->settings.chain)))
         screenshot = screenshot_start(&claim, !path, picture, s->shown_file);
     image_free(&pair);
     return screenshot;

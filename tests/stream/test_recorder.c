@@ -524,7 +524,7 @@ static void test_screenshot(void)
     CHECK(image_alloc(&image, &(struct image_shape){.width = 4, .height = 2}));
     memset(image.memory, 0, image_bytes(&image.shape));
     for (int fails = 0; fails < 2; fails++) {
-        CHECK(output_claim_new(&claim));
+        CHECK(output_claim_new(&claim, NULL, NULL));
         disk_fails = fails;
         capture_stderr(&captured);
         struct screenshot *screenshot = screenshot_start(&claim, true, &image, NULL);
@@ -537,6 +537,28 @@ static void test_screenshot(void)
         unlink(name);
     }
     image_free(&image);
+}
+
+// A picture of an image file is named after the file and the filters.
+static void test_names(void)
+{
+    static const struct {
+        const char *like, *chain, *name;
+    } rows[] = {{"some/IMG 1.jpg", "gray,contrast=1.2", "IMG 1-gray-contrast.png"},
+                {"some/IMG 1.jpg", "gray,contrast", "IMG 1-gray-contrast-2.png"},
+                {"IMG 1.jpg", "none", "IMG 1.png"},
+                {"/tmp/.a", "gray", ".a-gray.png"},
+                {"", "gray", "monocle-0001.png"}};
+    enum { ROWS = sizeof(rows) / sizeof(*rows) };
+    struct chain chain;
+    struct claim claim;
+    char error[CHAIN_ERROR];
+    for (int i = 0; i < ROWS; i++) {
+        CHECK(chain_parse(&chain, rows[i].chain, error) && output_claim_new(&claim, rows[i].like, &chain));
+        CHECK_TEXT(claim.path, rows[i].name);
+    }
+    for (int i = 0; i < ROWS; i++)
+        unlink(rows[i].name);
 }
 
 static void remove_files(void)
@@ -617,6 +639,7 @@ int main(void)
     test_given_up(directory);
     test_most();
     test_screenshot();
+    test_names();
     remove_files();
     outputs_close(&outputs);
     CHECK(chdir("/") == 0 && rmdir(directory) == 0);
