@@ -309,11 +309,14 @@ bool panes_finish(struct panes *panes)
     return true;
 }
 
-// Returns how long filters may wait for other programs: until the next frame of a live source is due.
-static int patience_ms(const struct source_info *info, const struct frame *frame)
+// Returns how long filters may wait for other programs.
+static int patience_ms(const struct panes *panes, const struct frame *frame)
 {
+    const struct source_info *info = source_info(panes->setup.source);
     const double rate = info->rate > 0 ? info->rate : SOURCE_DEFAULT_RATE;
-    return info->live ? clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate)) : -1;
+    if (!info->live || panes->setup.settings->matte_wait >= 0)
+        return info->live ? panes->setup.settings->matte_wait : -1;
+    return clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate));
 }
 
 static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
@@ -322,7 +325,7 @@ static bool submit(const struct panes *panes, struct path *path, const struct fr
                                           .time_ns = frame->video_ns,
                                           .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
                                           .previous = frame->follows,
-                                          .wait_ms = patience_ms(source_info(panes->setup.source), frame)};
+                                          .wait_ms = patience_ms(panes, frame)};
     return path_submit(path, &frame->image, &frame_time);
 }
 

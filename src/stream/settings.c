@@ -12,6 +12,7 @@ void settings_init(struct settings *settings, const struct chain *chain, int pat
         .zoom_y = 0.5f,
         .vsync = true,
         .overlay = OVERLAY_SMALL,
+        .matte_wait = -1,
     };
     if (chain)
         settings->chain = *chain;

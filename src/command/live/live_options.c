@@ -70,6 +70,9 @@ static const struct option live_options[] = {
     {"output-fit", 0, OPTION_CHOICE, .choices = OUTPUT_FITS,
      .help = "for images of another shape: letterbox adds black bars, fill cuts two sides",
      .offset = AT(settings.output_fit)},
+    {"matte-wait", 0, OPTION_INT, "MS",
+     .help = "longest wait of a live frame for its matte; default: until the next frame is due; others always wait",
+     .offset = AT(matte_wait), .max = 1000},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
      .offset = AT(virtual_camera), .complete = "file"},
@@ -180,6 +183,7 @@ void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
     settings->recording_format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
+    settings->matte_wait = o->matte_wait;
     if (o->vsync >= 0)
         settings->vsync = o->vsync == 0;
     for (const struct option *row = live_options; row->name; row++) {
@@ -303,7 +307,7 @@ static void take_sources(struct live_options *o, const struct command_operands *
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    *o = (struct live_options){.path = -1, .vsync = -1, .log_level = -1, .outputs.settle = -1};
+    *o = (struct live_options){.path = -1, .vsync = -1, .matte_wait = -1, .log_level = -1, .outputs.settle = -1};
     memset(&o->settings, OPTION_NOT_GIVEN, sizeof(o->settings));
     if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
         return false;
