@@ -138,8 +138,13 @@ void looks_close(struct looks *looks)
 bool look_parse_filters(const char *text, struct chain *chain)
 {
     char error[CHAIN_ERROR];
-    if (chain_parse(chain, text, error))
+    if (chain_parse(chain, text, error)) {
+        for (int i = 0; i < chain->count; i++) {
+            if (chain_is_useless(chain, i, error))
+                log_warn("%s", error);
+        }
         return true;
+    }
     struct looks *looks = xalloc(sizeof(*looks));
     looks_open(looks);
     if (looks_find(looks, text))

@@ -221,6 +221,36 @@ bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR])
     return true;
 }
 
+// Returns the number of filters from stage `first` to before `end`.
+static int count_filters(const struct chain *chain, int first, int end)
+{
+    int count = 0;
+    for (int i = first; i < end; i++)
+        count += !is(chain, i, "none") && !is(chain, i, "keep") && !filter_is_mask(chain->stage[i].filter);
+    return count;
+}
+
+bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR])
+{
+    const struct filter *filter = chain->stage[stage].filter;
+    const int spans = chain->stage[stage].arguments.spans;
+    why[0] = '\0';
+    if (is(chain, stage, "keep")) {
+        bool used = false;
+        for (int i = stage + 1; i < chain->count; i++)
+            used = used || (filter_is_mask(chain->stage[i].filter) && kept_stage(chain, i) == stage);
+        if (!used)
+            snprintf(why, CHAIN_ERROR, "keep: no mask follows it, so it has no effect; add one, such as inside");
+    } else if (filter_is_mask(filter) && count_filters(chain, chain_kept(chain, stage), stage) == 0) {
+        snprintf(why, CHAIN_ERROR, "%s: it limits the filters before it, but there is none; add one, as in blur=8,%s",
+                 filter->name, filter->name);
+    } else if (filter_is_mask(filter) && spans > 1 && filters_before(chain, stage, spans - 1) == 0) {
+        snprintf(why, CHAIN_ERROR, "%s: filters is %d, but fewer are before it; it limits all of them", filter->name,
+                 spans);
+    }
+    return why[0];
+}
+
 bool chain_append(struct chain *chain, const struct filter *filter)
 {
     if (chain->count == CHAIN_MAX || !stage_init(&chain->stage[chain->count], filter))

@@ -268,7 +268,7 @@ extern const struct filter *const filters[];
 const struct filter *filter_at(int index);
 // Ignores case. NULL: there is none.
 const struct filter *filter_find(const char *name);
-// Return static chain text of one filter for an unknown name; NULL: no suggestion. filter_elsewhere knows only names
+// Return static chain text for an unknown name; NULL: no suggestion. filter_elsewhere knows only names
 // from other programs ("edges": "sobel"); filter_advice also finds the nearest name.
 const char *filter_elsewhere(const char *word);
 const char *filter_advice(const char *word);

@@ -176,6 +176,14 @@ static const struct {
     {"levels=200:100", "levels: black must be below white"},
     {"median_blur", "there is no filter 'median_blur'; did you mean 'median'?"},
     {"filter2D", "there is no filter 'filter2D'; did you mean 'convolve'?"},
+    {"region", "there is no filter 'region'; did you mean 'blur=15,inside=25:25:50:50'?"},
+    {"crop+overlay", "there is no filter 'crop+overlay'; did you mean 'blur=15,inside=25:25:50:50'?"},
+    {"green screen", "there is no filter 'green screen'; did you mean 'fill=white,key=green'?"},
+    {"chromakey=0x00ff00", "there is no filter 'chromakey'; did you mean 'fill=white,key=green'?"},
+    {"blur background",
+     "there is no filter 'blur background'; did you mean 'gaussian=6,inside=25:10:50:80:ellipse:out:20'?"},
+    {"censor", "there is no filter 'censor'; did you mean 'pixelate,inside=25:25:50:50'?"},
+    {"key=gray", "key: black, white and greys have no hue; choose by=luma"},
     {"hflip", "there is no filter 'hflip'; did you mean 'mirror'?"},
     {"flop", "there is no filter 'flop'; did you mean 'mirror'?"},
     {"vflip", "there is no filter 'vflip'; did you mean 'flip'?"},
@@ -214,6 +222,35 @@ static void test_advice(struct check *check)
         snprintf(text, sizeof(text), "%s", quoted + strlen("mean '"));
         text[strcspn(text, "'")] = '\0';
         check_that(check, chain_parse(&chain, text, error), "the advice for \"%s\": %s", advice[i].text, error);
+    }
+}
+
+// A chain with a stage that has no effect, and a part of the warning; NULL: all stages have one.
+static const struct refusal useless[] = {
+    {"within", "within: it limits the filters before it, but there is none", "as in blur=8,within"},
+    {"inside,gray", "inside: it limits", "blur=8,inside"},
+    {"none,keep,none,key", "key: it limits", "none"},
+    {"keep,blur", "keep: no mask follows it", "such as inside"},
+    {"keep,keep,blur,inside", "keep: no mask follows it", ""},
+    {"gray,blur,within=filters=9", "within: filters is 9", "it limits all of them"},
+    {"gray,blur,within=filters=2", NULL, NULL},
+    {"keep,blur,inside,key", NULL, NULL},
+    {"keep,gray,keep,blur,inside,invert,key", NULL, NULL},
+};
+
+static void test_useless(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
+        const struct refusal *row = &useless[i];
+        struct chain chain;
+        char why[CHAIN_ERROR] = "", warning[CHAIN_ERROR] = "";
+        check_that(check, chain_parse(&chain, row->text, why), "\"%s\": %s", row->text, why);
+        for (int k = 0; k < chain.count; k++) {
+            if (chain_is_useless(&chain, k, why))
+                snprintf(warning, sizeof(warning), "%s", why);
+        }
+        check_that(check, row->names ? strstr(warning, row->names) && strstr(warning, row->suggests) : !warning[0],
+                   "\"%s\": \"%s\"", row->text, warning);
     }
 }
 
@@ -485,6 +522,7 @@ int main(void)
     test_accepted(&check);
     test_refused(&check);
     test_advice(&check);
+    test_useless(&check);
     test_turns(&check);
     test_long(&check);
     test_random(&check);
