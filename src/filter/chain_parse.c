@@ -6,6 +6,7 @@
 #include "filter/user_filters.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -232,6 +233,27 @@ static bool absolute_name(const char *text, char name[FILTER_FILE])
     return getcwd(directory, sizeof(directory)) && snprintf(name, FILTER_FILE, "%s/%s", directory, text) < FILTER_FILE;
 }
 
+// Finds the file of the directory with the most similar name. False: there is none.
+static bool nearest_file(const char *path, char nearest[NAME_MAX + 1])
+{
+    char directory[FILTER_FILE];
+    struct dirent **entry = NULL;
+    const char *name = strrchr(path, '/') + 1, *found = NULL;
+    snprintf(directory, sizeof(directory), "%.*s", (int)(name - path), path);
+    const int count = scandir(directory, &entry, NULL, NULL);
+    const char **names = calloc(count > 0 ? (size_t)count + 1 : 1, sizeof(*names));
+    for (int i = 0; names && i < count; i++)
+        names[i] = entry[i]->d_name;
+    if (names && *name && count > 0)
+        found = options_nearest(name, names);
+    snprintf(nearest, NAME_MAX + 1, "%s", text_or(found, ""));
+    for (int i = 0; i < count; i++)
+        free(entry[i]);
+    free(entry);
+    free(names);
+    return nearest[0];
+}
+
 static bool parse_file(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
                        float *value)
 {
@@ -241,9 +263,15 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
     if (*value > 0 && !absolute_name(text, name))
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
-    return *value == 0 || access(name, R_OK) == 0 ||
-           fail(parse, "%s: cannot read the file '%.120s': %s%s", parse->filter->name, text, strerror(errno),
-                errno == ENOENT ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
+    if (*value == 0 || access(name, R_OK) == 0)
+        return true;
+    char nearest[NAME_MAX + 1];
+    const int error = errno;
+    if (error == ENOENT && nearest_file(name, nearest))
+        return fail(parse, "%s: cannot read the file '%.120s': %s; did you mean '%.60s'?", parse->filter->name, text,
+                    strerror(error), nearest);
+    return fail(parse, "%s: cannot read the file '%.120s': %s%s", parse->filter->name, text, strerror(error),
+                error == ENOENT ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
 }
 
 static bool parse_text(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
