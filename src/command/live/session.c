@@ -244,6 +244,18 @@ static bool open_source(struct session *s)
     return controls_save(&s->controls, o->source, s->stream.playback.info, &s->stream.files.claim[OUTPUT_CONTROLS]);
 }
 
+// Warns if the chain makes pixels transparent for an output that shows their hidden colour.
+static void warn_transparency(const struct session *s)
+{
+    if (!chain_changes_alpha(&s->stream.settings.chain))
+        return;
+    if (s->options.virtual_camera)
+        log_warn("a virtual camera cannot be transparent: it shows the hidden colour of transparent pixels");
+    if (s->stream.window && !s->options.outputs.record)
+        log_warn("the window cannot be transparent: it shows the hidden colour of transparent pixels; screenshots and "
+                 "recordings (.webm, .mov) keep transparency");
+}
+
 static bool open_outputs(struct session *s)
 {
     int width, height;
@@ -388,6 +400,7 @@ static bool open_parts(struct session *s)
         !truth_open(&s->truth, o->outputs.truth, stream->playback.info) || !open_outputs(s) ||
         !open_screen_and_device(s))
         return false;
+    warn_transparency(s);
     if (stream->window)
         s->last.first = window_area(stream->window);
     set_limits(s);
