@@ -52,8 +52,8 @@ int chain_kept(const struct chain *chain, int stage);
 // Returns false if a mask limits a filter that moves pixels; `error` then gets one line with advice.
 bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR]);
 
-// Returns true if a stage has no effect: `keep` without a mask, a mask without a filter, or one that limits more filters
-// than there are; `why` then gets one line.
+// Returns true if a stage has no effect: `keep` without a mask, a mask without a filter, or one that limits more
+// filters than there are; `why` then gets one line.
 bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR]);
 
 // Returns the name of the file that a stage reads. NULL: none.
