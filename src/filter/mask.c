@@ -26,7 +26,7 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
-    return picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_FACTORS, why);
+    return picture_mask(&stage->values, size->width, size->height, NULL, numbers + ARGUMENT_FACTORS, why);
 }
 
 extern const struct filter filter_mask;

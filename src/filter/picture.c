@@ -1,6 +1,7 @@
 // picture.c: reads and scales image files for filters
 #include "filter/picture.h"
 
+#include "base/log.h"
 #include "filter/chain.h"
 #include "filter/rows.h"
 #include "filter/warp.h"
@@ -125,12 +126,91 @@ static int32_t mask_of(int32_t word, bool black)
     return black ? 255 - white : white;
 }
 
+// Sets each value of a line to the largest, or the mean, of those up to `radius` before and after it. `from` has
+// `radius` more values on each side, and so has `scratch`.
+static void change_line(const int32_t *from, int32_t *to, int32_t *scratch, int count, int radius, bool mean)
+{
+    const int span = 2 * radius + 1, all = count + 2 * radius;
+    int32_t most = 0, sum = span / 2;
+    for (int i = 0; mean && i < all; i++) {
+        sum += from[i] - (i >= span ? from[i - span] : 0);
+        if (i >= span - 1)
+            to[i - span + 1] = sum / span;
+    }
+    for (int i = all - 1; !mean && i >= 0; i--) // to the end of its block of `span` values
+        most = scratch[i] = i % span == span - 1 || from[i] > most ? from[i] : most;
+    for (int i = 0; !mean && i < all; i++) { // from the begin of its block
+        most = i % span == 0 || from[i] > most ? from[i] : most;
+        if (i >= span - 1)
+            to[i - span + 1] = most > scratch[i - span + 1] ? most : scratch[i - span + 1];
+    }
+}
+
+// Changes rows, then columns. False: out of memory.
+static bool change_lines(int32_t *mask, int width, int height, int radius, bool mean)
+{
+    const int longest = (width > height ? width : height) + 2 * radius;
+    int32_t *from = malloc(3 * sizeof(*from) * (size_t)longest);
+    if (!from)
+        return false;
+    int32_t *to = from + longest, *scratch = to + longest;
+    for (int down = 0; radius > 0 && down < 2; down++) {
+        const int count = down ? height : width, lines = down ? width : height;
+        const size_t step = down ? (size_t)width : 1, next = down ? 1 : (size_t)width;
+        for (int line = 0; line < lines; line++) {
+            int32_t *at = mask + (size_t)line * next;
+            for (int i = -radius; i < count + radius; i++)
+                from[i + radius] = at[(size_t)(i < 0 ? 0 : i < count ? i : count - 1) * step];
+            change_line(from, to, scratch, count, radius, mean);
+            for (int i = 0; i < count; i++)
+                at[(size_t)i * step] = to[i];
+        }
+    }
+    free(from);
+    return true;
+}
+
+static void invert(int32_t *mask, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        mask[i] = 255 - mask[i];
+}
+
+// Grows (below 0: shrinks) the white parts, and softens their border. False: out of memory.
+static bool soften(int32_t *mask, int width, int height, const float softness[2])
+{
+    const double shorter = width < height ? width : height;
+    const int soft = (int)floor(shorter * (double)softness[1] / 400 + 0.5);
+    const int grown = (int)floor(shorter * (double)softness[0] / 100 + 0.5) + 2 * soft;
+    const size_t count = (size_t)width * (size_t)height;
+    if (grown < 0)
+        invert(mask, count);
+    bool ok = change_lines(mask, width, height, abs(grown), false);
+    if (grown < 0)
+        invert(mask, count);
+    for (int i = 0; ok && i < 2; i++)
+        ok = change_lines(mask, width, height, soft, true);
+    return ok;
+}
+
+// Warns once for each file if the sides of a mask are cut by more than 1 %.
+static void warn_cut(const struct filter_values *values, int width, int height)
+{
+    char text[FILTER_FILE + 80];
+    const double ratio = (double)width * values->resource->height / ((double)height * values->resource->width);
+    if (ratio > 0.99 && ratio < 1.01)
+        return;
+    snprintf(text, sizeof(text), "the mask %s has another shape than the image: its sides are cut", values->file);
+    log_warn_once(text);
+}
+
 int picture_mask_count(int width, int height)
 {
     return (width + 3) / 4 * height;
 }
 
-bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY])
+bool picture_mask(const struct filter_values *values, int width, int height, const float softness[2], int32_t *to,
+                  char why[FILTER_WHY])
 {
     const float *value = values->value;
     const bool black = value[MASK_COLOR] != 0;
@@ -139,12 +219,17 @@ bool picture_mask(const struct filter_values *values, int width, int height, int
         return true;
     }
     int32_t *words = malloc(sizeof(*words) * (size_t)width * (size_t)height);
-    const bool ok =
+    if (value[MASK_FIT] == 0)
+        warn_cut(values, width, height);
+    bool ok =
         words && (value[MASK_FIT] == 0 ? picture_cover : picture_tile)(values->resource, width, height, words, why);
+    for (size_t i = 0; ok && i < (size_t)width * (size_t)height; i++)
+        words[i] = mask_of(words[i], black);
+    ok = ok && (!softness || soften(words, width, height, softness));
     for (int y = 0; ok && y < height; y++) {
         uint8_t *row = (uint8_t *)(to + picture_mask_count(width, y));
         for (int x = 0; x < width; x++)
-            row[x] = (uint8_t)mask_of(words[(size_t)y * (size_t)width + (size_t)x], black);
+            row[x] = (uint8_t)words[(size_t)y * (size_t)width + (size_t)x];
     }
     free(words);
     return ok;

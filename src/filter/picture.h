@@ -22,10 +22,12 @@ bool picture_tile(const struct file_resource *from, int width, int height, int32
 // Makes a mask for an image of this size: for each pixel from 0, where the file is black or transparent, to 255, where
 // it is white. These are bytes, four to a number; rows have whole numbers, picture_mask_count in all. The first
 // parameters of the filter are the file, the choice white|black, where black inverts the mask, and the choice
-// cover|tile. Without a file, the mask is 255. False: as picture_cover.
+// cover|tile. Without a file, the mask is 255. `softness`: by how much white grows, and the width of its soft border,
+// in % of the shorter side; NULL: neither. False: as picture_cover.
 enum { MASK_FILE, MASK_COLOR, MASK_FIT };
 int picture_mask_count(int width, int height);
-bool picture_mask(const struct filter_values *values, int width, int height, int32_t *to, char why[FILTER_WHY]);
+bool picture_mask(const struct filter_values *values, int width, int height, const float softness[2], int32_t *to,
+                  char why[FILTER_WHY]);
 
 // The place of a smaller picture in the image.
 #define PLACE_CHOICES "top-left|top|top-right|left|center|right|bottom-left|bottom|bottom-right"

@@ -2,7 +2,7 @@
 #include "filter/chain.h"
 #include "filter/picture.h"
 
-enum { WITHIN_FILTERS = MASK_FIT + 1 };
+enum { WITHIN_GROW = MASK_FIT + 1, WITHIN_FEATHER, WITHIN_FILTERS };
 enum { ARGUMENT_WIDTH, ARGUMENT_SHARES };
 
 static const struct param params[] = {
@@ -11,6 +11,10 @@ static const struct param params[] = {
     {"where", PARAM_CHOICE, .max = 1, .step = 1, .choices = "white|black",
      .help = "the filters apply where the file is white, or black; transparent parts of the file count as black"},
     {"fit", PARAM_CHOICE, .max = 1, .step = 1, .choices = "cover|tile", .help = "as in blend"},
+    {"grow", PARAM_REAL, .min = -25, .max = 25, .step = 0.5f,
+     .help = "width by which the filtered parts grow, in % of the image's shorter side; below 0: they shrink"},
+    {"feather", PARAM_REAL, .max = 100, .step = 0.5f,
+     .help = "width of the soft border around the filtered parts, in % of the image's shorter side"},
     MASK_FILTERS,
     {0},
 };
@@ -30,7 +34,8 @@ static void fit(const struct filter_values *values, const struct stage_size *siz
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
-    return picture_mask(&stage->values, size->width, size->height, numbers + ARGUMENT_SHARES, why);
+    return picture_mask(&stage->values, size->width, size->height, &stage->values.value[WITHIN_GROW],
+                        numbers + ARGUMENT_SHARES, why);
 }
 
 extern const struct filter filter_within;

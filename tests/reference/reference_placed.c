@@ -278,6 +278,51 @@ static int mask_at(const struct values *values, int x, int y)
     return values->value[1].number == 1 ? 255 - m : m;
 }
 
+// Replaces each value by the largest, the smallest, or the mean, of those up to `reach` left and right, or above and
+// below.
+static void change_mask(struct picture *mask, bool down, int reach, int kind)
+{
+    struct picture from = picture_copy(mask);
+    for (int y = 0; y < mask->height; y++)
+        for (int x = 0; x < mask->width; x++) {
+            int sum = 0, least = 255, most = 0, n = 2 * reach + 1;
+            for (int i = -reach; i <= reach; i++) {
+                int m = picture_pixel(&from, down ? x : x + i, down ? y + i : y)[0];
+                sum += m;
+                least = m < least ? m : least;
+                most = m > most ? m : most;
+            }
+            int result = kind == 0 ? (sum + n / 2) / n : kind < 0 ? least : most;
+            memset(mask->rgba + 4 * ((size_t)y * (size_t)mask->width + (size_t)x), result, 3);
+        }
+    picture_free(&from);
+}
+
+static bool prepare_within(const struct picture *from, struct values *values)
+{
+    const struct value *v = values->value;
+    if (!prepare_mask(from, values))
+        return false;
+    if (!from || !values->second.rgba)
+        return true;
+    struct picture mask = picture_new(from->width, from->height);
+    for (int i = 0; i < mask.width * mask.height; i++) {
+        memset(mask.rgba + 4 * i, mask_at(values, i % mask.width, i / mask.width), 3);
+        mask.rgba[4 * i + 3] = 255;
+    }
+    double shorter = from->width < from->height ? from->width : from->height;
+    int soft = (int)reference_round(shorter * (double)v[4].real / 400);
+    int grown = (int)reference_round(shorter * (double)v[3].real / 100) + 2 * soft;
+    change_mask(&mask, false, abs(grown), grown < 0 ? -1 : 1);
+    change_mask(&mask, true, abs(grown), grown < 0 ? -1 : 1);
+    for (int i = 0; i < 4; i++)
+        change_mask(&mask, i % 2 == 1, soft, 0);
+    picture_free(&values->second);
+    values->second = mask;
+    values->value[1].number = 0; // the mask has it already
+    return true;
+}
+
 static void pixel_mask(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     to[3] = (uint8_t)((to[3] * mask_at(values, x, y) + 127) / 255);
@@ -587,10 +632,12 @@ const struct rule placed_rules[] = {
       {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}}}},
     {"within",
      pixel_within,
-     prepare_mask,
+     prepare_within,
      {{"file", TEXT, 0, 0, "none", {0}, {0}},
       {"where", WORD, 0, 0, "white", {"white", "black"}, {0}},
       {"fit", WORD, 0, 0, "cover", {"cover", "tile"}, {0}},
+      {"grow", REAL, -25, 25, "0", {0}, {0}},
+      {"feather", REAL, 0, 100, "0", {0}, {0}},
       {"filters", INTEGER, 0, 16, "0", {0}, {0}}}},
     {"inside",
      pixel_inside,
