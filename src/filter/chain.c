@@ -245,8 +245,8 @@ bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR
         snprintf(why, CHAIN_ERROR, "%s: it limits the filters before it, but there is none; add one, as in blur=8,%s",
                  filter->name, filter->name);
     } else if (filter_is_mask(filter) && spans > 1 && filters_before(chain, stage, spans - 1) == 0) {
-        snprintf(why, CHAIN_ERROR, "%s: filters is %d, but fewer are before it; it limits all of them", filter->name,
-                 spans);
+        snprintf(why, CHAIN_ERROR, "%s: filters is %d, but fewer filters come before it; it limits all of them",
+                 filter->name, spans);
     }
     return why[0];
 }

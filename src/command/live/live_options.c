@@ -71,7 +71,8 @@ static const struct option live_options[] = {
      .help = "for images of another shape: letterbox adds black bars, fill cuts two sides",
      .offset = AT(settings.output_fit)},
     {"matte-wait", 0, OPTION_INT, "MS",
-     .help = "longest wait of a live frame for its matte; default: until the next frame is due; others always wait",
+     .help =
+         "longest wait of a camera's or stream's frame for its matte; default: until the next frame; files: no limit",
      .offset = AT(matte_wait), .max = 1000},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
      .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
