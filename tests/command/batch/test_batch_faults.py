@@ -178,7 +178,8 @@ def tight(c):
     image, profile = rgba_png(4, 4), zlib.compress(bytes(8 << 20))  # 8 KiB, which take twice 8 MiB
     write("ti-profile.png", image[:33] + png_chunk(b"iCCP", b"own\0\0" + profile) + image[33:])
     for memory, code, *said in ("1G", 0), ("16M", 3, "more than --memory allows"):
-        outcome(c, BINARY, CPU + ["-o", "ti-%s.png" % memory, "--memory", memory, "ti-profile.png"], code, *said)
+        outcome(c, BINARY, CPU + ["--color", "keep", "-o", "ti-%s.png" % memory, "--memory", memory, "ti-profile.png"],
+                code, *said)
 
 
 def few_files(c):

@@ -287,11 +287,11 @@ def last_pictures(c):
     png(at("kept/monocle.png"), 4, 4)
     with open(at("kept/monocle-0001.png"), "wb") as f:
         f.write(b"the user's own")
-    rows = [("monocle.png", "monocle-last.png"), (PATTERN[0], "monocle-last.png"), (".", "monocle-0002.png"),
-            ("monocle-last.png", "monocle-0003.png"), ("monocle.png", "monocle-0004.png")]
+    rows = [("monocle.png", "monocle-last.png"), (PATTERN[0], "monocle-last.png"), (".", "monocle-last-2.png"),
+            ("monocle-last.png", "monocle-last-3.png"), ("monocle.png", "monocle-2.png")]
     headless = {"DISPLAY": "", "WAYLAND_DISPLAY": ""}
     for source, new in rows:
-        if new == "monocle-0004.png":  # a link could lead anywhere
+        if new == "monocle-2.png":  # a link could lead anywhere
             os.rename(at("kept/monocle-last.png"), at("kept/other"))
             os.symlink("other", at("kept/monocle-last.png"))
         before = {name: open(at("kept/" + name), "rb").read() for name in os.listdir(at("kept")) if name != new}
