@@ -94,7 +94,7 @@ bool chain_sees_frame(const struct chain *chain)
 {
     bool sees = false;
     for (int i = 0; i < chain->count; i++)
-        sees = sees || chain->stage[i].filter->sees_frame;
+        sees = sees || filter_sees_frame(chain->stage[i].filter);
     return sees;
 }
 
@@ -193,7 +193,7 @@ static bool check_frame(const struct chain *chain, char error[CHAIN_ERROR])
     const struct filter *mover = NULL;
     for (int i = 0; i < chain->count; i++) {
         const struct filter *filter = chain->stage[i].filter;
-        if (filter->sees_frame && mover) {
+        if (filter_sees_frame(filter) && mover) {
             snprintf(error, CHAIN_ERROR, "%s: %s before it moves pixels; put %s after %s", filter->name, mover->name,
                      mover->name, filter->name);
             return false;

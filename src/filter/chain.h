@@ -69,7 +69,7 @@ bool chain_quote(const char *value, char *text, size_t size);
 bool chain_is_grey(const struct chain *chain, bool grey);
 
 bool chain_changes_alpha(const struct chain *chain);
-bool chain_sees_frame(const struct chain *chain); // a filter needs the whole frame (filter.sees_frame)
+bool chain_sees_frame(const struct chain *chain); // a filter needs the whole frame (filter_sees_frame)
 
 // Returns true if the chain exchanges rows and columns: an odd number of rotations by 90 degrees or -90 degrees.
 bool chain_turns(const struct chain *chain);

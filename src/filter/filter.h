@@ -233,8 +233,6 @@ struct filter {
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the
     // result, and also gets their places.
     bool placed;
-    bool sees_frame; // its arguments are made from frame_time.picture, so no filter before it may move pixels, but
-                     // mirror and flip
 
     // Makes the numbers of the file, for filter_values.resource, from one reading. All other functions use these
     // numbers, never the file. NULL: no parameter is a PARAM_FILE.
@@ -284,5 +282,11 @@ bool filter_has_second(const struct filter *filter);    // it has a second pictu
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
 bool filter_returns(const struct filter *filter); // filter_warping.returns
+// A mask that follows frames makes its arguments from frame_time.picture, so no filter before it may move pixels, but
+// mirror and flip.
+static inline bool filter_sees_frame(const struct filter *filter)
+{
+    return filter->second == SECOND_KEPT && filter->follow;
+}
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

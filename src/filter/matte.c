@@ -84,7 +84,6 @@ const struct filter filter_matte = {
     .example = "keep,blur=8,matte",
     .kind = FILTER_POINT,
     .second = SECOND_KEPT,
-    .sees_frame = true,
     .params = params,
     .prepare = prepare,
     .fit = fit,
