@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "command/shared.h"
 #include "filter/user_filters.h"
+#include "matte/matte.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -135,10 +136,26 @@ void looks_close(struct looks *looks)
     *looks = (struct looks){0};
 }
 
+// Returns false (logged) if the program of a matte is missing: the run must not start, and show what was to be hidden.
+static bool mattes_ready(const struct chain *chain)
+{
+    char why[MATTE_WHY];
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage *stage = &chain->stage[i];
+        if (!filter_sees_frame(stage->filter) || stage->values.value[0] == 0 || matte_ready(stage->values.file, why))
+            continue;
+        log_error("matte: %s", why);
+        return false;
+    }
+    return true;
+}
+
 bool look_parse_filters(const char *text, struct chain *chain)
 {
     char error[CHAIN_ERROR];
     if (chain_parse(chain, text, error)) {
+        if (!mattes_ready(chain))
+            return false;
         for (int i = 0; i < chain->count; i++) {
             if (chain_is_useless(chain, i, error))
                 log_warn("%s", error);
@@ -202,7 +219,7 @@ bool look_parse(const char *name, struct chain *chain)
         log_error("%s", error);
     looks_close(looks);
     free(looks);
-    return ok;
+    return ok && mattes_ready(chain);
 }
 
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR])

@@ -545,7 +545,7 @@ static void explain_none(const struct scan *scan, char why[CAMERA_WHY])
     }
     if (scan->count > 1)
         snprintf(others, sizeof(others), " and %d other nodes", scan->count - 1);
-    snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s)%s: %.400s", first->node.path, first->node.card,
+    snprintf(why, CAMERA_WHY, "no camera gives a picture: %s (%s)%s: %.340s", first->node.path, first->node.card,
              others, reason_of(first));
 }
 

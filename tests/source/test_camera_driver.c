@@ -998,7 +998,7 @@ static void test_settings(void)
         const struct source_setting settings[] = {good[0], good[1], rows[i].last};
         driver_start(V4L2_PIX_FMT_YUYV, 1);
         if (rows[i].refused)
-            driver.refuse = (struct driver_refusal){VIDIOC_S_CTRL, EIO, rows[i].refused, rows[i].passes};
+            driver.refuse = (struct driver_refusal){VIDIOC_S_CTRL, EIO, rows[i].refused, rows[i].passes, 0};
         capture_stderr(&scratch.said);
         struct source *source =
             source_open(&(struct source_setup){.text = "camera", .controls = settings, .control_count = 3});
