@@ -59,7 +59,7 @@ static void compare_picture(struct path_test *test, const char *text, const stru
 
 static struct image rgba_new(int width, int height)
 {
-    struct image image = {.shape = {PIXFMT_RGBA, width, height, {0}}, .stride = {4 * (size_t)width}};
+    struct image image = {.shape = {PIXFMT_RGBA, width, height, {0}, false}, .stride = {4 * (size_t)width}};
     image.plane[0] = calloc((size_t)width * (size_t)height, 4);
     if (!image.plane[0])
         abort();
@@ -192,7 +192,7 @@ static void exact_yuv(struct path_test *test, int step)
 {
     int levels = cube_levels(step);
     size_t pixels = (size_t)levels * 16 * (((size_t)levels * (size_t)levels + 15) / 16);
-    struct image image = {.shape = {PIXFMT_444P, levels * 16, (int)(pixels / (size_t)levels / 16), {0}}};
+    struct image image = {.shape = {PIXFMT_444P, levels * 16, (int)(pixels / (size_t)levels / 16), {0}, false}};
     uint8_t *memory = calloc(3, pixels);
     if (!memory)
         abort();

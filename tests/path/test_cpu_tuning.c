@@ -88,7 +88,7 @@ static void test_preset(void)
         char error[CHAIN_ERROR], text[CPU_TUNING_TEXT];
         CHECK(chain_parse(&chain, cases[i].chain, error));
         const struct path_setup setup = {.kind = PATH_CPU,
-                                         .input = {cases[i].format, cases[i].width, cases[i].height, {0}},
+                                         .input = {cases[i].format, cases[i].width, cases[i].height, {0}, false},
                                          .chain = &chain,
                                          .threads = cases[i].threads,
                                          .cache_bytes = 32 << 20};

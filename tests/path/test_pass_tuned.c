@@ -15,7 +15,7 @@ static struct scratch scratch;
 // Checks the names of the passes of a chain, separated by spaces.
 static void check_names(enum pixfmt format, bool to_image, bool tiles, const char *text, const char *want)
 {
-    const struct opencl_target target = {.input = {format, 640, 480, {0}}, .to_image = to_image};
+    const struct opencl_target target = {.input = {format, 640, 480, {0}, false}, .to_image = to_image};
     struct chain chain;
     struct plan plan;
     char error[CHAIN_ERROR], names[2048] = "";
@@ -86,7 +86,7 @@ static void check_entry(const struct tuned_entry *entry)
                                        .max_work_group = 1024,
                                        .local_bytes = 48 << 10,
                                        .constant_bytes = 64 << 10};
-    struct opencl_target target = {.input = {PIXFMT_RGBA, 640, 480, {0}}};
+    struct opencl_target target = {.input = {PIXFMT_RGBA, 640, 480, {0}, false}};
     struct variant_choice choice;
     struct chain chain;
     struct plan plan;

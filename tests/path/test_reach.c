@@ -68,7 +68,7 @@ static void test_layout(uint8_t *memory)
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         uint8_t *first = memory + rows[i].at;
-        const struct image frame = {.shape = {PIXFMT_NV12, 60, ROWS, {0}},
+        const struct image frame = {.shape = {PIXFMT_NV12, 60, ROWS, {0}, false},
                                     .plane = {first, first + rows[i].second},
                                     .stride = {rows[i].stride, rows[i].stride_2},
                                     .reach_bytes = rows[i].reach};
@@ -86,7 +86,7 @@ int main(void)
     const int count = device_list(devices, &why);
     uint8_t *memory = map_picture();
     test_layout(memory);
-    struct image frame = {.shape = {PIXFMT_RGBA, SIDE, SIDE, {0}}, .plane = {memory}, .stride = {4 * SIDE}};
+    struct image frame = {.shape = {PIXFMT_RGBA, SIDE, SIDE, {0}, false}, .plane = {memory}, .stride = {4 * SIDE}};
     for (int i = 0; i < count; i++) {
         struct device *device = devices[i].host_unified ? device_open(&devices[i], NULL, NULL) : NULL;
         if (!device)

@@ -10,7 +10,7 @@ enum { WIDTH = 38, HEIGHT = 22 };
 static void check_passes(const char *text, const char *want_text, enum pixfmt format, bool tiles)
 {
     const struct opencl_target target = {
-        .input = {format, WIDTH, HEIGHT, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}},
+        .input = {format, WIDTH, HEIGHT, {COLOR_MATRIX_709, COLOR_RANGE_LIMITED}, false},
     };
     struct image_shape rgba = {.width = WIDTH, .height = HEIGHT};
     struct image frame, picture, got, want;
@@ -65,7 +65,7 @@ static void write_mask(const char *name)
 // The random pixels of a pass that reads equal channels are grey.
 static void check_random(void)
 {
-    const struct opencl_target target = {.input = {PIXFMT_RGBA, WIDTH, HEIGHT, {0}}};
+    const struct opencl_target target = {.input = {PIXFMT_RGBA, WIDTH, HEIGHT, {0}, false}};
     struct image picture;
     struct chain chain;
     struct plan plan;
