@@ -477,12 +477,14 @@ static int queue_buffer(const struct v4l2_buffer *buffer)
 static void fill_buffer(const struct driver_frame *frame, struct v4l2_buffer *buffer)
 {
     const uint8_t *from = frame->data;
-    for (int i = 0; i < driver.memories; from += from ? frame->used[i] : 0, i++) {
+    for (int i = 0; i < driver.memories; i++) {
         uint8_t *to = state.buffer[buffer->index].memory[i];
-        if (from)
+        if (from) {
             memcpy(to, from, frame->used[i]);
-        else
+            from += frame->used[i];
+        } else {
             memset(to, frame->fill, driver.length);
+        }
         if (driver.memories == 1)
             continue;
         buffer->m.planes[i].bytesused = frame->used[i];
