@@ -167,7 +167,7 @@ enum profile_use profile_prepare(struct profile **opened, struct codec_bytes icc
 {
 #ifdef HAVE_LCMS
     struct profile *profile = *opened = *opened ? *opened : profile_open();
-    if (icc.size > ICC_BYTES_MAX)
+    if (icc.size == 0 || icc.size > ICC_BYTES_MAX)
         return PROFILE_WRONG;
     if (profile->icc.size == icc.size && memcmp(profile->icc.data, icc.data, icc.size) == 0 &&
         profile->pixels == pixels && profile->format == format && profile->deep == deep)
