@@ -81,8 +81,12 @@ bool settings_fit(struct chain *chain, const struct image_shape *input, int widt
     const int wide = scaled(from_width, factor), high = scaled(from_height, factor);
     if (wide == width && high == height && wide == from_width && high == from_height)
         return true;
-    return ((wide == from_width && high == from_height) || append_sized(chain, "scale", wide, high)) &&
-           ((wide == width && high == height) || append_sized(chain, fit == FIT_FILL ? "crop" : "pad", width, height));
+    const int count = chain->count;
+    if (((wide == from_width && high == from_height) || append_sized(chain, "scale", wide, high)) &&
+        ((wide == width && high == height) || append_sized(chain, fit == FIT_FILL ? "crop" : "pad", width, height)))
+        return true;
+    chain->count = count;
+    return false;
 }
 
 bool settings_selected(const struct settings *settings, int *stage, int *param)

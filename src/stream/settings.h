@@ -55,7 +55,8 @@ int settings_places(const struct settings *settings);        // number of places
 bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
 // Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
-// Adds the filters that bring the chain's results to this size. False: the chain has no room for them, or cannot be.
+// Adds the filters that bring the chain's results to this size. False: the chain has no room for them; it stays as it
+// was.
 bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit);
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.

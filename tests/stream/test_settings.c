@@ -212,6 +212,7 @@ static void check_fit(void)
     }
     begin("rotate=90,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray");
     CHECK(!settings_fit(&settings.chain, &(struct image_shape){.width = 640, .height = 480}, 640, 480, FIT_LETTERBOX));
+    CHECK_NUMBER(settings.chain.count, 15);
 }
 
 int main(void)
