@@ -1,4 +1,4 @@
-// geometry.c: filters that change no values of pixels: `none`, `keep`, and those that move pixels
+// geometry.c: `none` and `keep`, and the filters that move pixels by whole rows and columns
 #include "filter/filter.h"
 
 extern const struct filter filter_none, filter_keep, filter_mirror, filter_flip;

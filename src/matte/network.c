@@ -233,7 +233,7 @@ static bool is_constant(const struct network *network, const struct tensor *tens
     return tensor->values.data && tensor != &network->tensors[network->input];
 }
 
-// Notes that a step needs so many rows of so many values.
+// Enlarges the scratch memory for a step to `rows` rows of `values` values. False: these are too many.
 static bool need_scratch(struct network *network, size_t rows, size_t values)
 {
     if (values > FLOATS_MAX / rows)

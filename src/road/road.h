@@ -1,5 +1,5 @@
-// road.h: a synthetic road with known lane lines: what is where in a frame, where its lines are in the picture, and how
-// it is drawn. docs/lane.md describes it.
+// road.h: a synthetic road with known lane lines: its objects in each frame, the places of its lines in the picture,
+// and its drawing. docs/lane.md describes it.
 #pragma once
 
 #include <stdbool.h>

@@ -128,7 +128,7 @@ struct codec;
 struct codec *codec_open(void);        // never NULL
 void codec_close(struct codec *codec); // accepts NULL
 
-// From now on, images with a colour profile other than that of sRGB are converted to sRGB, except without lcms2.
+// Converts later images to sRGB if they have another colour profile. Does nothing without lcms2.
 // codec_head of the same codec must then precede each decoding.
 void codec_to_srgb(struct codec *codec);
 
