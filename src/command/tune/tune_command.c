@@ -171,15 +171,21 @@ static void print_result(const struct run *run, const struct tuner_result *resul
 {
     const struct work *work = &run->work;
     const struct image_shape *shape = &work->target.input;
-    char size[24], tried[24], best[SUBJECT_TEXT];
+    char size[24], tried[24], speedup[16] = "-", best[SUBJECT_TEXT];
     snprintf(size, sizeof(size), "%dx%d", shape->width, shape->height);
     snprintf(tried, sizeof(tried), "%d/%d", result->state.trials, run->subject->space.count);
     if (work->chain)
         printf("%-16.16s %-6s %-10s %-5s ", work->chain->text, pixfmt_info(shape->format)->name, size,
                work->plan ? work->plan : "-");
-    printf("%-12.12s %10.3f %9.3f %9.3f %8.2f  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
-           result->best_ms, result->speedup, tried, result->state.spent_s,
-           choice_text(run->subject, result->best, best));
+    const int ran = result->state.trials - result->state.failed;
+    if (ran > 1)
+        snprintf(speedup, sizeof(speedup), "%.2f", result->speedup);
+    printf("%-12.12s %10.3f %9.3f %9.3f %8s  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
+           result->best_ms, speedup, tried, result->state.spent_s, choice_text(run->subject, result->best, best));
+    if (ran == 1 && run->subject->space.count > 1)
+        printf("  only 1 of %d configurations ran, so there is no speed-up: %d failed, %d were not tried%s\n",
+               run->subject->space.count, result->state.failed, run->subject->space.count - result->state.trials,
+               result->state.failed ? "; --csv FILE saves the reasons" : "; raise --budget");
     if (result->base_mj > 0)
         printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
                energy_name(run->energy), result->base_mj, result->best_mj);

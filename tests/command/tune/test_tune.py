@@ -90,6 +90,9 @@ def says_where(c):
     lines = out.decode().splitlines()
     c.check(code == 0 and "default ms" in lines[0] and "search s" in lines[0], out, err)
     c.check(os.path.exists(path) and lines[-1].startswith("stored in " + path + "; "), out, err)
+    code, out, err = run(MONOCLE, "tune", "-p", "cpu", "-t", "1", *SMALL, "--budget", "1", **settings())
+    lines = out.decode().splitlines()
+    c.check(" - " in lines[1] and "1.00" not in lines[1] and "only 1 of " in lines[2], "no speed-up of one time", lines)
 
 
 def tunes_cpu(c):
