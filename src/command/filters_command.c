@@ -129,12 +129,14 @@ static int filters_run(int argc, char **argv)
 {
     struct filters_options o = {0};
     struct command_operands operands;
+    char why[USER_ERROR];
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
     const struct filter *only = NULL, *filter;
     if (!user_filters_load(o.filter_dir))
         return EXIT_USAGE;
+    user_filters_reload(why); // logs the refused files
     if (operands.count == 1 && !(only = find_or_suggest(operands.word[0])))
         return EXIT_USAGE;
     json_t *array = o.json ? json_array() : NULL;

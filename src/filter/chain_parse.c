@@ -383,8 +383,9 @@ static bool unknown_filter(struct parse *parse, const char *name)
         advice = text;
     if (!advice)
         advice = filter_advice(name);
-    if (user_filters_has_file(name))
-        return fail(parse, "the filter '%.*s' cannot be used; see the message on its file", NAME_SHOWN, name);
+    char why[USER_ERROR];
+    if (user_filters_refused(name, why))
+        return fail(parse, "%s", why);
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
     if (strchr("+-.0123456789", name[0]) && !parse->bare_text)

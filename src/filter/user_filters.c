@@ -145,7 +145,8 @@ static bool was_loaded(const char *file)
     return found;
 }
 
-// Takes the files of a directory in the order of their names. Logs the failures.
+// Takes the files of a directory in the order of their names. Logs the failures: those of the first load, whose filters
+// may not be used, only at the level info.
 static void take_directory(struct registry *r, int directory, const char *path)
 {
     struct dirent **entries;
@@ -156,7 +157,7 @@ static void take_directory(struct registry *r, int directory, const char *path)
         char why[USER_ERROR];
         if (!take_file(r, directory, path, entries[i]->d_name, why)) {
             const bool edited = r != &registry && was_loaded(entries[i]->d_name);
-            log_message(edited ? LOG_ERROR : LOG_WARN, "%s", why);
+            log_message(edited ? LOG_ERROR : r == &registry ? LOG_INFO : LOG_WARN, "%s", why);
             if (edited && !r->error[0])
                 strcpy(r->error, why);
         }
@@ -202,15 +203,24 @@ bool user_filters_directory(int index, char path[PATH_MAX])
     return registry.named && index == 0 && snprintf(path, PATH_MAX, "%s", registry.named) < PATH_MAX;
 }
 
-bool user_filters_has_file(const char *name)
+bool user_filters_refused(const char *name, char why[USER_ERROR])
 {
-    char path[PATH_MAX], file[2 * PATH_MAX];
-    bool found = false;
-    for (int i = 0; !found && !strchr(name, '/') && user_filters_directory(i, path); i++) {
-        snprintf(file, sizeof(file), "%s/%s.cl", path, name);
-        found = access(file, F_OK) == 0;
+    struct registry fresh = {0};
+    char path[PATH_MAX], file[NAME_MAX + 1];
+    const char *unsafe;
+    bool refused = false;
+    if (strchr(name, '/') || snprintf(file, sizeof(file), "%s.cl", name) >= (int)sizeof(file))
+        return false;
+    for (int i = 0; user_filters_directory(i, path); i++) {
+        const int directory = trusted_open(path, &unsafe);
+        if (directory >= 0 && faccessat(directory, file, F_OK, 0) == 0)
+            refused = !take_file(&fresh, directory, path, file, why);
+        if (directory >= 0)
+            close(directory);
     }
-    return found;
+    if (fresh.count > 0)
+        user_filter_free(fresh.filter[0]);
+    return refused;
 }
 
 bool user_filters_load(const char *directory)
