@@ -3,6 +3,7 @@
 #include "filter/user_filter.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -249,6 +250,15 @@ bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR
                  filter->name, spans);
     }
     return why[0];
+}
+
+void chain_warn_useless(const struct chain *chain)
+{
+    char why[CHAIN_ERROR];
+    for (int i = 0; i < chain->count; i++) {
+        if (chain_is_useless(chain, i, why))
+            log_warn("%s", why);
+    }
 }
 
 bool chain_append(struct chain *chain, const struct filter *filter)

@@ -90,4 +90,5 @@ bool edits_add(struct edits *edits, struct settings *settings, const struct filt
 bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage);
 bool edits_remove(struct edits *edits, struct settings *settings);
 bool edits_move(struct edits *edits, struct settings *settings, int step);   // -1: left, 1: right
-bool edits_filter(struct edits *edits, struct settings *settings, int step); // replaces the stage by the next filter
+// Replaces the stage by the next filter that the masks after it can limit.
+bool edits_filter(struct edits *edits, struct settings *settings, int step);
