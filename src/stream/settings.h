@@ -89,6 +89,6 @@ bool edits_add(struct edits *edits, struct settings *settings, const struct filt
 // Puts `stage` in place of the stage if that has the same filter, else adds it.
 bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage);
 bool edits_remove(struct edits *edits, struct settings *settings);
-bool edits_move(struct edits *edits, struct settings *settings, int step);   // -1: left, 1: right
+bool edits_move(struct edits *edits, struct settings *settings, int step); // -1: left, 1: right
 // Replaces the stage by the next filter that the masks after it can limit.
 bool edits_filter(struct edits *edits, struct settings *settings, int step);

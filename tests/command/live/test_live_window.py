@@ -350,6 +350,7 @@ def regions(c):
     drag("invert,inside=0:0:20:20:feather=3", (96, 72), (20, 10))
     live.act("undo")
     drag("invert,inside=20:20:40:20:feather=3", (128, 96), (192, 96))
+    drag("invert,inside=70:80:20:10:feather=3", (288, 216), (250, 200), (224, 192))
     live.set("chain", "invert,inside=20:20:40:20,mirror")
     drag("invert,inside=10:20:40:20,mirror", (192, 72), (224, 72))
     drag("invert,inside=50:75:30:25,mirror", (160, 180), (64, 300))
