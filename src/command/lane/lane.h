@@ -14,7 +14,7 @@ struct lane_options {
     int path, threads; // path -1: the user named none
     double lane_width;
     int frames;
-    bool fast, headless, json, measures, calibrate, independent;
+    bool loop, fast, headless, json, measures, calibrate, independent;
     int log_level;
 };
 

@@ -36,6 +36,8 @@ WRONG_FILES = [
     ('{"lens": 7}', "lens must be a text"), ('{"lens": ""}', "lens must have arguments"),
     ('{"lens": "nan 900 640 360 0 0 0 0"}', "lens must have arguments"),
     ('{"lens": "0 0 0 0 0 0 0 0"}', "lens must have arguments"),
+    ('{"size": [1280]}', "size must be two numbers"), ('{"size": [0, 720]}', "size must be two numbers"),
+    ('{"size": [1280, 99999]}', "size must be two numbers"), ('{"size": "1280x720"}', "size must be two numbers"),
     ('{"gap": 1.2}', "there is no key 'gap'"), ('{"contrast": true}', "contrast must be a number"),
 ]
 
@@ -271,6 +273,56 @@ def independent(c):
     c.check(done.stdout.count("\n") == 3, done.stdout)
     run("list/5.png", *wrong[:2], "--headless", "-p", "cpu", "--screenshot", "found.png")
     c.check(os.path.getsize(at("found.png")) > 1000, "the screenshot")
+
+
+def several_sizes(c):
+    """Pictures of several sizes have the lines that each has alone. A tiny one has none. Points fit only one size."""
+    os.mkdir(at("list"))
+    for name, size in (("a", "640x480"), ("b", SIZE), ("c", "128x80"), ("d", "640x480")):
+        run("noise:" + size if name == "c" else "road:seed=5,size=" + size, "--headless", "-p", "cpu", "-n", "1",
+            "--screenshot", "list/%s.png" % name, command="live")
+    frames = find("list", "--independent", "-p", "cpu", "--screenshot", "last.png")
+    c.check([frame["raw_file"][5] for frame in frames] == list("abcd"), frames)
+    c.check([len(frame["lanes"]) > 1 for frame in frames] == [True, True, False, True], frames)
+    for frame in frames[:2]:
+        alone, = find(frame["raw_file"], "-p", "cpu")
+        c.check(alone["lanes"] == frame["lanes"], alone, frame)
+    c.check(frames[0]["lanes"] == frames[3]["lanes"], "the first size again")
+    with open(at("last.png"), "rb") as file:
+        c.check(struct.unpack(">2I", file.read(24)[16:]) == (640, 480), "the screenshot's size")
+    done = run("list", "--independent", "--headless", "--json", "-p", "cpu", "--points",
+               "200,470,440,470,360,260,280,260")
+    c.check(done.stdout.count("\n") == 2 and done.stderr.count("skipped list/") == 2, done)
+
+
+def scaled(c):
+    """A calibration that has its size gives the same lines of a smaller film; another aspect ratio is refused."""
+    k = 320 / math.tan(math.radians(31))
+    points = []
+    for x, z in ((-1.8, 5), (1.8, 5), (1.8, 30), (-1.8, 30)):
+        depth = 1.4 * math.sin(math.radians(4)) + z * math.cos(math.radians(4))
+        down = 1.4 * math.cos(math.radians(4)) - z * math.sin(math.radians(4))
+        points += [320 + k * x / depth, 180 + k * down / depth]
+    with open(at("car.json"), "w", encoding="utf-8") as file:
+        json.dump({"size": [640, 360], "points": points}, file)
+    small, large = ([frame["lanes"] for frame in find("road:seed=5,size=" + size, "--config", "car.json", "-n", "3")]
+                    for size in (SIZE, "1280x720@30"))
+    c.check(len(small[2]) == len(large[2]) > 1, small, large)
+    for a, b in zip(small[2], large[2]):
+        c.check(all(abs(2 * x - y) < 6 for x, y in zip(a, b) if min(x, y) >= 0), a, b)
+    given = find("road:seed=5,size=1280x720@30", "--config", "car.json", "-n", "3", "--points",
+                 ",".join(str(2 * v) for v in points))
+    c.check([frame["lanes"] for frame in given] == large, "points of the command line are those of the frames")
+    done = run("road:size=640x480@30", "--headless", "--config", "car.json", code=2)
+    c.check("frames of 640x480: the calibration is for frames of 640x360, another aspect ratio" in done.stderr, done)
+
+
+def loop(c):
+    run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "2", "--record", "a.y4m", command="live")
+    done = run("a.y4m", "--loop", "--headless", "--fast", "-n", "5", "-p", "cpu")
+    c.check(done.stdout.startswith("5 frames: "), done.stdout)
+    c.check(run("a.y4m", "--headless", "-n", "1", "-p", "cpu").stdout.startswith("1 frame: "), "one frame")
+    c.check("--loop cannot repeat standard input" in run("-", "--loop", "--headless", code=2).stderr, "a pipe")
 
 
 def lens(c):
@@ -602,6 +654,6 @@ def sums_and_windows(c, sums, windows):
     c.check(len(points) > 100 and around >= 0.98 * len(points), "windows around points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent, lens,
-                      settings, errors, outputs, culane, culane_pictures, measures, yellow, asked, files, degenerate,
-                      window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent,
+                      several_sizes, scaled, loop, lens, settings, errors, outputs, culane, culane_pictures, measures,
+                      yellow, asked, files, degenerate, window))
