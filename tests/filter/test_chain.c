@@ -254,6 +254,42 @@ static void test_useless(struct check *check)
     }
 }
 
+// A chain and the stage whose input is the kept picture of its last stage, a mask, from docs/pixels.md section 2.
+static const struct {
+    const char *text;
+    int kept;
+} kept[] = {
+    {"gray,within", 0},
+    {"gray,blur,within", 1},
+    {"gray,none,inside", 0},
+    {"gray,inside,key", 0},
+    {"gray,blur,none,invert,inside=filters=2", 1},
+    {"gray,keep,blur,invert,inside=filters=3", 0},
+    {"gray,within=filters=9", 0},
+    {"gray,blur,inside,key=filters=2", 1},
+    {"gray,keep,blur,invert,within", 1},
+    {"keep,gray,inside,key", 0},
+    {"keep,gray,inside,none,key", 0},
+    {"keep,gray,inside,blur,key", 3},
+    {"keep,gray,keep,blur,inside,key", 0},
+    {"keep,gray,keep,blur,inside,invert,key", 0},
+    {"gray,keep,blur,inside=filters=1,invert,key", 1},
+    {"keep,keep,blur,inside=filters=1,key", 1},
+    {"keep,gray,keep,blur,keep,invert,inside,inside", 2},
+    {"keep,gray,keep,blur,keep,invert,inside,inside,inside", 0},
+};
+
+static void test_kept(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+        struct chain chain;
+        char why[CHAIN_ERROR] = "";
+        check_that(check, chain_parse(&chain, kept[i].text, why), "\"%s\": %s", kept[i].text, why);
+        const int stage = chain_kept(&chain, chain.count - 1);
+        check_that(check, stage == kept[i].kept, "\"%s\": %d, not %d", kept[i].text, stage, kept[i].kept);
+    }
+}
+
 // Without `color`, a point filter may make colours from grey; other kinds treat the colours alike.
 static void test_grey(struct check *check)
 {
@@ -522,6 +558,7 @@ int main(void)
     test_accepted(&check);
     test_refused(&check);
     test_advice(&check);
+    test_kept(&check);
     test_useless(&check);
     test_turns(&check);
     test_long(&check);
