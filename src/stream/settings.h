@@ -35,7 +35,7 @@ struct settings {
     enum scope scope;
     int recording_format;      // of the key `r`: index in RECORDING_FORMATS
     struct option_size output; // the size of results; 0: that of the chain's results
-    int matte_wait;            // ms that a live frame waits for its matte; -1: until the next frame is due
+    float matte_wait;          // ms that a live frame waits for its matte; -1: until the next frame is due
     int output_fit;            // index in OUTPUT_FITS
 };
 

@@ -184,7 +184,7 @@ void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
     settings->recording_format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
-    settings->matte_wait = o->matte_wait;
+    settings->matte_wait = (float)o->matte_wait;
     if (o->vsync >= 0)
         settings->vsync = o->vsync == 0;
     for (const struct option *row = live_options; row->name; row++) {

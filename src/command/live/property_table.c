@@ -469,6 +469,8 @@ const struct property live_properties[] = {
      .help = "full screen"},
     {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
      .help = "search for faster kernels while frames run"},
+    {"matte_wait", .type = PROPERTY_NUMBER, .min = -1, .max = 1000, .member = AT(matte_wait), .noted = true,
+     .help = "longest wait of a camera's or stream's frame for its matte, in ms; -1: until the next frame"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
     {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size,
      .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},
