@@ -145,7 +145,10 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
-    {"contrast=1,3", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
+    {"contrast=1,3", "there is no filter '3'; did you mean 'contrast=1.3'?"},
+    {"gray,levels=16,235", "there is no filter '235'; did you mean 'gray,levels=16:235'?"},
+    {"gray,3,blurr", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
+    {"crop=iw/2", "crop: width is 'iw/2', but must be a number; monocle has no expressions of iw, ih or PI"},
     {"scale=w=1600", "scale has no parameter 'w'; did you mean 'width'?"},
     {"scale=640x480", "scale: width is '640x480', but must be a number; write 640:480"},
     {"scale=iw/2:ih/2", "scale: width is 'iw/2', but must be a number; half of the input is scale=factor=0.5"},
@@ -233,6 +236,9 @@ static const struct refusal useless[] = {
     {"keep,blur", "keep: no mask follows it", "such as inside"},
     {"keep,keep,blur,inside", "keep: no mask follows it", ""},
     {"gray,blur,within=filters=9", "within: filters is 9", "it limits all of them"},
+    {"text=12:30,gray", "text: it is '12', with x=30", "write text='12:30'"},
+    {"text='12:30'", NULL, NULL},
+    {"text=12:size=30", NULL, NULL},
     {"gray,blur,within=filters=2", NULL, NULL},
     {"keep,blur,inside,key", NULL, NULL},
     {"keep,gray,keep,blur,inside,invert,key", NULL, NULL},
