@@ -322,13 +322,18 @@ static int patience_ms(const struct panes *panes, const struct frame *frame)
     return clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate));
 }
 
+struct frame_time panes_frame_time(const struct panes *panes, const struct frame *frame)
+{
+    return (struct frame_time){.number = frame->number,
+                               .time_ns = frame->video_ns,
+                               .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
+                               .previous = frame->follows,
+                               .wait_ms = patience_ms(panes, frame)};
+}
+
 static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
 {
-    const struct frame_time frame_time = {.number = frame->number,
-                                          .time_ns = frame->video_ns,
-                                          .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
-                                          .previous = frame->follows,
-                                          .wait_ms = patience_ms(panes, frame)};
+    const struct frame_time frame_time = panes_frame_time(panes, frame);
     const bool ok = path_submit(path, &frame->image, &frame_time);
     matte_end(IDLE_MS); // the program of a filter that has left the chain
     return ok;

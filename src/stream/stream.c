@@ -210,7 +210,8 @@ bool stream_start(struct stream *s)
 bool stream_close(struct stream *s)
 {
     if (matte_missed() > 0) {
-        log_error("%llu frames got no matte, so their filters applied everywhere", (unsigned long long)matte_missed());
+        log_error("%llu frames were made without a matte, because its program failed",
+                  (unsigned long long)matte_missed());
         s->code = s->code == EXIT_OK ? EXIT_FAILED_SOME : s->code;
     }
     matte_end(0);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/shared.h"
 #include "lane/score.h"
+#include "matte/matte.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -31,6 +32,9 @@ static const struct option options[] = {
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
      .offset = AT(calibrate),
      .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
+    {"marks", 0, OPTION_TEXT, "NAME",
+     .help = "the program ~/.config/monocle/mattes/NAME finds the marks: white is paint (docs/lane.md)",
+     .offset = AT(marks), .excludes = "calibrate|score"},
     PATH_OPTION(AT(path), "pipeline"),
     DEVICE_OPTION(AT(device), "", ""),
     THREADS_OPTION(AT(threads)),
@@ -154,6 +158,11 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     if (o.measures && !o.json) {
         log_error("--measures prints nothing without --json; add it");
+        return EXIT_USAGE;
+    }
+    char why[MATTE_WHY] = "the name has letters, digits, '-' and '_'";
+    if (o.marks && (!matte_name_ok(o.marks) || !matte_ready(o.marks, why))) {
+        log_error("--marks: %s", why);
         return EXIT_USAGE;
     }
     if (o.calibrate && !o.config)

@@ -10,7 +10,7 @@ struct lane_options {
     const char *camera, *points, *config, *score;
     struct output_options outputs;
     struct mode_options mode;
-    const char *device, *socket, *culane;
+    const char *device, *socket, *culane, *marks;
     int path, threads; // path -1: the user named none
     double lane_width;
     int frames;

@@ -309,6 +309,7 @@ static bool find(struct run *run, const struct frame *frame)
     const struct path_result *path = panes_result(s->panes, PANE_MAIN);
     const int64_t begun_ns = clock_now_ns();
     run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
+    run->pipeline.frame_time = panes_frame_time(s->panes, frame);
     if (!find_lines(run, frame)) {
         s->code = EXIT_DEVICE;
         return false;
@@ -476,6 +477,7 @@ static bool open_window(struct run *run)
 static void take_config(struct run *run, const struct lane_config *config, const struct lane_map *map)
 {
     run->pipeline.settings = config->settings;
+    run->pipeline.marks = run->options->marks;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
     run->given = *map;
@@ -631,6 +633,7 @@ static bool close_all(struct run *run, enum exit_code *code)
     lane_pipeline_close(&run->pipeline);
     if (!stream_close(&run->stream))
         return false;
+    *code = *code == EXIT_OK ? run->stream.code : *code;
     if (run->edits > 0)
         close(run->edits);
     lane_window_close(run->window);

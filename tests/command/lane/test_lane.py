@@ -403,6 +403,69 @@ def settings(c):
         c.check(process.returncode == 143 and not err, process.returncode, err)
 
 
+# A program that answers with LINES, in metres from the camera, and exits after MOST frames. Its later starts exit at
+# once.
+DRAWS = """#!/usr/bin/env python3
+import math, os, sys
+width, height = int(sys.argv[1]), int(sys.argv[2])
+focal, pitch = 320 / math.tan(math.radians(31)), math.radians(4)
+matte = bytearray(width * height)
+for row in range(height):
+    angle = pitch + math.atan(((row + 0.5) * 360 / height - 180) / focal)
+    if angle <= 0.005:
+        continue
+    depth = 1.4 / math.tan(angle) * math.cos(pitch) + 1.4 * math.sin(pitch)
+    for middle in LINES:
+        left, right = ((320 + focal * (middle + side) / depth) * width / 640 for side in (-0.075, 0.075))
+        for x in range(max(int(left), 0), min(int(right) + 1, width)):
+            share = min(right, x + 1) - max(left, x)
+            matte[row * width + x] = max(matte[row * width + x], min(255, int(255 * share)))
+for number in range(MOST if not os.path.exists("ended") else 0):
+    if len(sys.stdin.buffer.read(width * height * 3)) < width * height * 3:
+        sys.exit(0)
+    sys.stdout.buffer.write(matte)
+    sys.stdout.buffer.flush()
+open("ended", "w").close()
+sys.exit(3)
+"""
+
+
+def marks(c):
+    """The lines of a program's matte are found in noise. Without its matte, there are no lines."""
+    wide = 10  # pixels, as TuSimple's 20 of 1280
+    lines, focal = (-5.4, -1.8, 1.8), 320 / math.tan(math.radians(31))
+    env = {**os.environ, "XDG_CONFIG_HOME": at()}
+    os.makedirs(at("monocle", "mattes"), mode=0o700)
+    for name, most in (("drawn", 1000), ("dies", 10)):
+        with open(at("monocle", "mattes", name), "w", encoding="utf-8") as file:
+            file.write(DRAWS.replace("LINES", str(lines)).replace("MOST", str(most)))
+        os.chmod(at("monocle", "mattes", name), 0o755)
+    args = ["noise:" + SIZE, "--headless", "--fast", "--json", "-n", "30", "--marks"]
+    found = [json.loads(line) for line in run(*args, "drawn", env=env).stdout.splitlines()]
+    for frame in found:
+        c.check(len(frame["lanes"]) == 3, frame)
+        for middle, lane in zip(lines, frame["lanes"]):
+            points = [(x, y) for x, y in zip(lane, frame["h_samples"]) if x >= 0]
+            wrong = [(x, y) for x, y in points if abs(x - 320 - focal * middle / depth_of(y, focal)) > wide]
+            c.check(len(points) > 10 and not wrong, middle, wrong, frame)
+    done = run(*args, "dies", env=env, code=1)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    c.check(len(found) == 30 and len(found[9]["lanes"]) == 3 and found[29]["lanes"] == [], found)
+    c.check(done.stderr.count("the program of the matte 'dies' failed 4 times: it exited with status 3") == 1,
+            done.stderr)
+    for name, why in (("nobody", "there is no program 'nobody' in ~/.config/monocle/mattes"),
+                      ("../drawn", "the name has letters, digits, '-' and '_'"),
+                      ("person", "run: monocle matte --install person")):
+        done = run(*args, name, env={**env, "XDG_DATA_HOME": at("data")}, code=2)
+        c.check(why in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, name, done.stderr)
+
+
+def depth_of(y, focal):
+    """Returns the distance of the road in this row along the camera's axis."""
+    pitch = math.radians(4)
+    return 1.4 / math.tan(pitch + math.atan((y - 180) / focal)) * math.cos(pitch) + 1.4 * math.sin(pitch)
+
+
 def errors(c):
     with open(at("lens.json"), "w", encoding="utf-8") as file:
         file.write('{"lens": "1 2 3"}')
@@ -655,5 +718,5 @@ def sums_and_windows(c, sums, windows):
 
 
 sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent,
-                      several_sizes, scaled, loop, lens, settings, errors, outputs, culane, culane_pictures, measures,
-                      yellow, asked, files, degenerate, window))
+                      several_sizes, scaled, loop, lens, settings, marks, errors, outputs, culane, culane_pictures,
+                      measures, yellow, asked, files, degenerate, window))
