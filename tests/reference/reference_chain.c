@@ -186,7 +186,7 @@ static bool run_rule(struct picture *picture, const struct inputs *inputs, const
 
 bool reference_filter(struct picture *picture, const char *name, const char *const texts[REFERENCE_PARAMS])
 {
-    const struct inputs inputs = {{picture ? *picture : (struct picture){0}}, 1, 0, 0};
+    const struct inputs inputs = {{picture ? *picture : (struct picture){0}}, 1, 0, 0, false};
     return run_rule(picture, &inputs, name, texts);
 }
 
@@ -326,7 +326,7 @@ static bool run_filter(struct picture *picture, struct inputs *inputs, struct gr
             last++;
         const int filters = texts[last] ? atoi(texts[last]) : 0;
         inputs->kept = take_group(groups, inputs->count, filters);
-        if (inputs->kept < inputs->movers)
+        if (inputs->kept < inputs->movers || (inputs->moved && !strcmp(name, "matte")))
             return false;
     } else {
         follow_groups(groups, name, inputs->count);
@@ -334,8 +334,10 @@ static bool run_filter(struct picture *picture, struct inputs *inputs, struct gr
     if (!strcmp(name, "keep"))
         return true;
     inputs->picture[inputs->count++] = picture ? picture_copy(picture) : picture_new(1, 1);
-    if (moves_pixels(name))
+    if (moves_pixels(name)) {
         inputs->movers = inputs->count;
+        inputs->moved = inputs->moved || (strcmp(name, "mirror") != 0 && strcmp(name, "flip") != 0);
+    }
     return run_rule(picture, inputs, name, texts);
 }
 

@@ -28,6 +28,7 @@ struct inputs {
     int count;
     int kept;   // of a mask: the number of the input that it mixes in; `count`: no filter is before it
     int movers; // the number of filters up to the last one that moves pixels
+    bool moved; // one of these filters is neither mirror nor flip
 };
 
 struct values {
