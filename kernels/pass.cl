@@ -15,7 +15,7 @@ INLINE int tap(view v, int dx, int dy)
     const int x = v.inside ? v.x + dx : clamp(v.x + dx, 0, v.source.width - 1);
     const int y = clamp(v.y + dy, 0, v.source.height - 1);
     const pixel p = input(v.source, v.args, x, y);
-    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : p.b;
+    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : v.channel == 2 ? p.b : p.a;
 }
 
 INLINE int PASS_STENCIL(view v, arguments args);
@@ -96,6 +96,9 @@ INLINE void pass_at(__global const uchar *bytes, layout layout, arguments args, 
 #else
     p.g = filtered(v, 1);
     p.b = filtered(v, 2);
+#endif
+#ifdef PASS_ALPHA
+    p.a = filtered(v, 3);
 #endif
 #endif
     p = PASS_AFTER(p, args, x, y);

@@ -50,15 +50,22 @@ pixel loaded(int x, int y)
 
 #if defined(PASS_SUMS_ACROSS)
 
-// The sums of a row, and the pixel's own alpha.
+// The sums of a row; without PASS_ALPHA, the pixel's own alpha.
 pixel computed(int x, int y)
 {
+#ifdef PASS_ALPHA
+    pixel sum = pixel(0, 0, 0, 0);
+#else
     pixel sum = pixel(0, 0, 0, loaded(x, y).a);
+#endif
     for (int dx = -PASS_RADIUS; dx <= PASS_RADIUS; dx++) {
         pixel p = loaded(clamp(x + dx, 0, size.x - 1), y);
         sum.r += p.r;
         sum.g += p.g;
         sum.b += p.b;
+#ifdef PASS_ALPHA
+        sum.a += p.a;
+#endif
     }
     return sum;
 }
@@ -68,12 +75,16 @@ pixel computed(int x, int y)
 pixel computed(int x, int y)
 {
     const int side = 2 * PASS_RADIUS + 1, area = side * side;
-    ivec3 sum = ivec3(area / 2);
+    ivec4 sum = ivec4(area / 2);
     for (int dy = -PASS_RADIUS; dy <= PASS_RADIUS; dy++) {
         int row = clamp(y + dy, 0, size.y - 1);
-        sum += ivec3(LOAD_0(x, row), LOAD_1(x, row), LOAD_2(x, row));
+        sum += ivec4(LOAD_0(x, row), LOAD_1(x, row), LOAD_2(x, row), LOAD_3(x, row));
     }
-    return PASS_AFTER(unpacked(ivec4(sum / area, LOAD_3(x, y))), 0, x, y);
+    sum /= area;
+#ifndef PASS_ALPHA
+    sum.a = LOAD_3(x, y);
+#endif
+    return PASS_AFTER(unpacked(sum), 0, x, y);
 }
 
 #elif defined(PASS_STENCIL)
@@ -86,7 +97,7 @@ struct view {
 int tap(view v, int dx, int dy)
 {
     pixel p = loaded(clamp(v.x + dx, 0, size.x - 1), clamp(v.y + dy, 0, size.y - 1));
-    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : p.b;
+    return v.channel == 0 ? p.r : v.channel == 1 ? p.g : v.channel == 2 ? p.b : p.a;
 }
 
 int PASS_STENCIL(view v, arguments args);
@@ -100,6 +111,9 @@ pixel computed(int x, int y)
 #else
     p.g = PASS_STENCIL(view(x, y, 1), PASS_STENCIL_AT);
     p.b = PASS_STENCIL(view(x, y, 2), PASS_STENCIL_AT);
+#endif
+#ifdef PASS_ALPHA
+    p.a = PASS_STENCIL(view(x, y, 3), PASS_STENCIL_AT);
 #endif
     return PASS_AFTER(p, 0, x, y);
 }

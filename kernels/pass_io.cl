@@ -24,6 +24,7 @@
 //   PASS_STENCIL_AT           index of its first argument
 //   PASS_RADIUS               its radius
 //   PASS_EQUAL_CHANNELS       defined if its input is grey: all three channels are equal
+//   PASS_ALPHA                defined if it makes alpha like a colour
 // For a pass with a warp:
 //   PASS_WARP(args, x, y)     the place in the input of an output pixel
 //   PASS_WHOLE                defined if all these places are whole numbers of pixels

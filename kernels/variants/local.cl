@@ -65,6 +65,10 @@ INLINE pixel filtered(__local const uint *at, arguments args)
     v.channel = 2;
     p.b = PASS_STENCIL(v, args);
 #endif
+#ifdef PASS_ALPHA
+    v.channel = 3;
+    p.a = PASS_STENCIL(v, args);
+#endif
     return p;
 }
 

@@ -28,18 +28,35 @@ enum {
     SUMS_COMMON = SUMS_FIRST + BLOCK_WIDTH - 1,
 };
 
-// Returns the mean of a square from its sums. Alpha is that of the centre.
-INLINE uint sums_mean(uint r, uint g, uint b, uint centre)
+// Green of a packed pixel, with PASS_ALPHA as the lower half of a word that has alpha, too.
+#ifdef PASS_ALPHA
+#define GREEN(word) ((word) >> 8 & RED_BLUE)
+#define ONLY_GREEN(sum) ((sum)&0xffff)
+#define ONLY_ALPHA(sum) ((sum) >> 16)
+#else
+#define GREEN(word) ((word) >> 8 & 255)
+#define ONLY_GREEN(sum) (sum)
+#define ONLY_ALPHA(sum) 0
+#endif
+
+// Returns the mean of a square from its sums. Without PASS_ALPHA, alpha is that of the centre.
+INLINE uint sums_mean(uint r, uint g, uint b, uint a, uint centre)
 {
     r = (r + SUMS_AREA / 2) / SUMS_AREA;
+#ifdef PASS_ALPHA
+    a = (a + SUMS_AREA / 2) / SUMS_AREA;
+#else
+    a = centre >> 24;
+#endif
 #ifdef PASS_GREY
     return r;
 #else
-    return low_bytes(r, (g + SUMS_AREA / 2) / SUMS_AREA, (b + SUMS_AREA / 2) / SUMS_AREA, centre >> 24);
+    return low_bytes(r, (g + SUMS_AREA / 2) / SUMS_AREA, (b + SUMS_AREA / 2) / SUMS_AREA, a);
 #endif
 }
 
-// The sums of the columns of a work-group. Red and blue are the halves of a word, also in totals of four columns.
+// The sums of the columns of a work-group. Red and blue are the halves of a word, also in totals of four columns;
+// likewise green and alpha.
 typedef struct {
     uint4 red_blue[ITEMS], green[ITEMS];
     uint2 total[ITEMS]; // of each work-item's four columns: red and blue, then green
@@ -53,7 +70,7 @@ INLINE void sums_exchange(sums_block *sums, const uint *in, const uint *out)
 {
     for (int i = 0; i < BLOCK_WIDTH; i++) {
         sums->red_blue[i] += (in[i] & RED_BLUE) - (out[i] & RED_BLUE);
-        sums->green[i] += (in[i] >> 8 & 255) - (out[i] >> 8 & 255);
+        sums->green[i] += GREEN(in[i]) - GREEN(out[i]);
     }
 }
 
@@ -72,7 +89,7 @@ INLINE void sums_show(const sums_block *sums, __local sums_row *row, int item)
 INLINE void sums_means(__local const sums_row *row, int item, const uint *centre, uint *block)
 {
     uint red_blue[SUMS_BLOCKS * BLOCK_WIDTH], green[SUMS_BLOCKS * BLOCK_WIDTH];
-    uint r = 0, g = 0, b = 0, left = 0, right = 0;
+    uint r = 0, g = 0, b = 0, a = 0, left = 0, right = 0;
 #pragma unroll
     for (int i = 0; i < SUMS_BLOCKS; i++) {
         const int at = item - SUMS_REACH + i, column = i * BLOCK_WIDTH;
@@ -80,7 +97,8 @@ INLINE void sums_means(__local const sums_row *row, int item, const uint *centre
             const uint2 total = row->total[at];
             r += total.x & 0xffff;
             b += total.x >> 16;
-            g += total.y;
+            g += ONLY_GREEN(total.y);
+            a += ONLY_ALPHA(total.y);
             continue;
         }
         vstore4(row->red_blue[at], i, red_blue);
@@ -90,19 +108,21 @@ INLINE void sums_means(__local const sums_row *row, int item, const uint *centre
             const int counts = k >= SUMS_FIRST && k <= SUMS_LAST;
             left += counts && i < SUMS_REACH ? red_blue[k] : 0;
             right += counts && i > SUMS_REACH ? red_blue[k] : 0;
-            g += counts ? green[k] : 0;
+            g += counts ? ONLY_GREEN(green[k]) : 0;
+            a += counts ? ONLY_ALPHA(green[k]) : 0;
         }
     }
     r += (left & 0xffff) + (right & 0xffff);
     b += (left >> 16) + (right >> 16);
-    block[0] = sums_mean(r, g, b, centre[0]);
+    block[0] = sums_mean(r, g, b, a, centre[0]);
 #pragma unroll
     for (int i = 1; i < BLOCK_WIDTH; i++) {
         const int in = SUMS_LAST + i, out = SUMS_FIRST + i - 1;
         r += (red_blue[in] & 0xffff) - (red_blue[out] & 0xffff);
         b += (red_blue[in] >> 16) - (red_blue[out] >> 16);
-        g += green[in] - green[out];
-        block[i] = sums_mean(r, g, b, centre[i]);
+        g += ONLY_GREEN(green[in]) - ONLY_GREEN(green[out]);
+        a += ONLY_ALPHA(green[in]) - ONLY_ALPHA(green[out]);
+        block[i] = sums_mean(r, g, b, a, centre[i]);
     }
 }
 

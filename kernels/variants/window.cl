@@ -183,13 +183,17 @@ INLINE uint filtered(view v, int channel, arguments args)
 
 INLINE uint filtered_word(view v, arguments args)
 {
+#ifdef PASS_ALPHA
+    const uint alpha = filtered(v, 3, args) << 24;
+#else
+    const uint alpha = v.window[v.at] & 0xff000000u;
+#endif
 #if defined(PASS_GREY)
     return filtered(v, 0, args);
 #elif defined(PASS_EQUAL_CHANNELS)
-    return filtered(v, 0, args) * 0x10101u | (v.window[v.at] & 0xff000000u);
+    return filtered(v, 0, args) * 0x10101u | alpha;
 #else
-    return filtered(v, 0, args) | filtered(v, 1, args) << 8 | filtered(v, 2, args) << 16 |
-           (v.window[v.at] & 0xff000000u);
+    return filtered(v, 0, args) | filtered(v, 1, args) << 8 | filtered(v, 2, args) << 16 | alpha;
 #endif
 }
 

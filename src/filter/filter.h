@@ -133,7 +133,8 @@ struct filter_arguments {
     bool whole; // of a separable filter: it runs once, as a square stencil, not along rows and then columns
     bool loops; // stencils: the function has long loops, which devices cannot unroll
     int tiles;  // of a filter with `measured`: the tiles of its input in each row and column (histogram_parts); 0: none
-    bool weighed; // FILTER_WARP: the plan that the stage is from has added premultiply and unpremultiply if needed
+    bool weighed; // the plan that the stage is from has added premultiply and unpremultiply if needed
+    bool alpha;   // stencils: they make alpha like a colour; false: alpha is that of the centre pixel
     int spans;    // SECOND_KEPT: the mask limits the last filters, this many; 0: those of its group (chain_kept)
     // SECOND_KEPT, set by the plan. `back`: with KEPT_PIXEL, the kept picture is the input of the filter this many
     // before in the pass's list.
@@ -227,7 +228,8 @@ struct filter {
     // FILTER_STENCIL: it runs along rows with the first argument 0, then along columns with 1. If `prepare` sets
     // `whole`, it runs once.
     bool separable;
-    bool alpha; // FILTER_POINT: its function changes alpha
+    bool weighs; // FILTER_STENCIL: alpha weighs the colours and is a mean itself, unless the filter is a step
+    bool alpha;  // FILTER_POINT: its function changes alpha, or alpha is needed later
     // FILTER_POINT: its arguments are those of tables.h, and its function is `looked_up`.
     bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the

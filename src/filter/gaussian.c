@@ -37,5 +37,6 @@ const struct filter filter_gaussian = {
     .kind = FILTER_STENCIL,
     .params = params,
     .separable = true,
+    .weighs = true,
     .prepare = prepare,
 };

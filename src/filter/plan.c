@@ -294,6 +294,23 @@ static void add_stage(struct plan *plan, const struct stage *stage)
     columns->arguments.value[0] = 1;
 }
 
+static const struct stage *add_weight(struct plan *plan, const struct filter *filter)
+{
+    const struct stage stage = {.filter = filter};
+    add_stage(plan, &stage);
+    return &plan->stage[plan->stages - 1];
+}
+
+// Adds a stencil that filters alpha too, and lets alpha weigh its colours.
+static void add_weighed(struct plan *plan, const struct stage *stage)
+{
+    struct stage weighed = *stage;
+    weighed.arguments.alpha = true;
+    add_weight(plan, &filter_premultiply);
+    add_stage(plan, &weighed);
+    add_weight(plan, &filter_unpremultiply);
+}
+
 // Adds the steps of a stage.
 static void add_steps(struct plan *plan, const struct stage *stage)
 {
@@ -333,8 +350,8 @@ static void find_kept(struct plan *plan, int number, int first)
     plan->stage[number].arguments.back = number - first;
 }
 
-// Makes the stages of the plan from those of the chain.
-static void add_stages(struct plan *plan)
+// Makes the stages of the plan from those of the chain. `opaque`: as in plan_make.
+static void add_stages(struct plan *plan, bool opaque)
 {
     int first[CHAIN_MAX]; // the plan's number of each stage of the chain
     for (int i = 0; i < plan->chain.count; i++) {
@@ -342,7 +359,9 @@ static void add_stages(struct plan *plan)
         first[i] = plan->stages;
         if (is_marker(stage))
             continue;
-        (stage->filter->steps ? add_steps : add_stage)(plan, stage);
+        const bool weighs = stage->filter->weighs && !stage->arguments.weighed && !opaque;
+        (stage->filter->steps ? add_steps : weighs ? add_weighed : add_stage)(plan, stage);
+        opaque = opaque && !stage->filter->alpha;
         if (filter_is_mask(stage->filter))
             find_kept(plan, plan->stages - 1, first[chain_kept(&plan->chain, i)]);
     }
@@ -367,13 +386,6 @@ static bool mixes_pixels(const struct pass *pass)
     for (int i = 0; i < 6; i++)
         whole = whole && map->matrix[i] == floor(map->matrix[i]);
     return !whole;
-}
-
-static const struct stage *add_weight(struct plan *plan, const struct filter *filter)
-{
-    const struct stage stage = {.filter = filter};
-    add_stage(plan, &stage);
-    return &plan->stage[plan->stages - 1];
 }
 
 // Multiplies colours by alpha at the end of the pass before pass `number`, which may be a new one. Returns the place
@@ -499,7 +511,7 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
     plan->chain = *chain;
     chain_hold(&plan->chain);
     plan->count = plan->stages = 0;
-    add_stages(plan);
+    add_stages(plan, opaque);
     struct pass *pass = next_pass(plan);
     for (int i = 0; i < plan->stages; i++) {
         const struct stage *stage = &plan->stage[i];

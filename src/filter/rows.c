@@ -79,7 +79,7 @@ INLINE void make_stencil(stencil_filter *filter, const struct filter_arguments *
     const int bytes = step * rows->width;
     for (int i = 0; i < bytes; i++)
         to[i] = (uint8_t)filter((view){in + reach, i, step, radius, 0, 0}, args);
-    if (step == 4) {
+    if (step == 4 && !numbers->alpha) {
         const pixel_word *restrict centre = (const pixel_word *)in[reach];
         pixel_word *restrict words = (pixel_word *)to;
         for (int x = 0; x < rows->width; x++)

@@ -35,7 +35,7 @@ typedef void placed_row(const struct filter_arguments *arguments, const uint8_t 
 // The same for a filter that gets a row of a second picture (filter.h), too.
 typedef void second_row(const struct filter_arguments *arguments, const uint8_t *from, const uint8_t *second,
                         uint8_t *to, int width, int y);
-// Makes the rows of a variant. Alpha is copied from the centre pixels.
+// Makes the rows of a variant. Alpha is copied from the centre pixels, unless arguments.alpha.
 typedef void stencil_row(const struct filter_arguments *arguments, const struct stencil_rows *rows);
 
 // One way to make the rows of a filter.

@@ -115,6 +115,7 @@ struct row_pass {
     uint16_t *lanes;
     int width;
     bool begin;
+    vec_u8 alpha; // mask of what is copied from the centres
     struct row_prefetch prefetch;
 };
 
@@ -148,8 +149,8 @@ VECTOR_INLINE void make_block(const struct row_pass *pass, struct blur_window *w
     const vec_u16 odd = change_sums(lanes + VECTOR_BYTES / 2, change.b, radius);
     if (pass->begin)
         return;
-    const vec_u8 alpha = (vec_u8)vec_spread_u32((int)0xff000000u), centre = load(pass->centre, x, pass->width, whole);
-    const vec_u8 made = vec_choose_u8(alpha, centre, vec_pack_s16((vec_s16)even, (vec_s16)odd));
+    const vec_u8 centre = load(pass->centre, x, pass->width, whole);
+    const vec_u8 made = vec_choose_u8(pass->alpha, centre, vec_pack_s16((vec_s16)even, (vec_s16)odd));
     if (whole || x + PIXELS <= pass->width)
         vec_store_u8(pass->to + 4 * x, made);
     else
@@ -190,7 +191,7 @@ VECTOR_INLINE void begin_sums(const struct stencil_rows *rows, int radius)
     }
 }
 
-VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius)
+VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius, bool alpha)
 {
     const uint8_t *in = rows->in[2 * radius];
     if (rows->first)
@@ -201,23 +202,24 @@ VECTOR_INLINE void make_row(const struct stencil_rows *rows, int radius)
                                 .to = rows->out[0],
                                 .lanes = rows->scratch,
                                 .width = rows->width,
+                                .alpha = (vec_u8)vec_spread_u32(alpha ? 0 : (int)0xff000000u),
                                 .prefetch = rows->prefetch[0]},
               radius);
 }
 
 #define RADII(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
 #define MAKE(radius)                                                                                                   \
-    static void make_##radius(const struct stencil_rows *rows)                                                         \
+    static void make_##radius(const struct stencil_rows *rows, bool alpha)                                             \
     {                                                                                                                  \
-        make_row(rows, radius);                                                                                        \
+        make_row(rows, radius, alpha);                                                                                 \
     }
 #define ENTRY(radius) [radius] = make_##radius,
 RADII(MAKE)
 
 static void blur(const struct filter_arguments *arguments, const struct stencil_rows *rows)
 {
-    static void (*const make[])(const struct stencil_rows *rows) = {RADII(ENTRY)};
-    make[arguments->radius](rows);
+    static void (*const make[])(const struct stencil_rows *rows, bool alpha) = {RADII(ENTRY)};
+    make[arguments->radius](rows, arguments->alpha);
 }
 
 static bool fits(const struct filter_arguments *arguments, int width, int step)

@@ -24,7 +24,8 @@ struct places {
 VECTOR_INLINE struct places places_of(const struct filter_arguments *arguments, const struct stencil_rows *rows,
                                       int count)
 {
-    struct places places = {.alpha = (vec_u8)vec_spread_u32(rows->step == 4 ? (int)0xff000000u : 0)};
+    struct places places = {.alpha =
+                                (vec_u8)vec_spread_u32(rows->step == 4 && !arguments->alpha ? (int)0xff000000u : 0)};
     for (int i = 0; i < count; i++) {
         places.out[i] = rows->out[i];
         places.centre[i] = rows->in[arguments->rows + i];

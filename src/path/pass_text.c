@@ -156,9 +156,9 @@ static int own_offset(const struct filter *filter, int offset)
 static int add_stencil(struct composer *c, const struct stage *stage, int offset)
 {
     const struct filter *filter = stage->filter;
-    fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s",
+    fprintf(c->out, "#define PASS_STENCIL %s_%s\n#define PASS_STENCIL_AT %d\n#define PASS_RADIUS %d\n%s%s",
             prefix_of(filter), filter->name, own_offset(filter, offset), stage->arguments.radius,
-            filter->user ? "#define USER_STENCIL\n" : "");
+            filter->user ? "#define USER_STENCIL\n" : "", stage->arguments.alpha ? "#define PASS_ALPHA\n" : "");
     return offset + stage->arguments.count;
 }
 
@@ -319,7 +319,7 @@ bool pass_prepares_input(const struct pass *pass, enum pixfmt from)
 static bool windows_file(const struct pass *pass, const struct variant *variant, char file[COMPOSE_NAME])
 {
     char embedded[COMPOSE_NAME + 8];
-    if (!variant->windows || !pass->stencil || pass->stencil->filter->user)
+    if (!variant->windows || !pass->stencil || pass->stencil->filter->user || pass->stencil->arguments.alpha)
         return false;
     snprintf(file, COMPOSE_NAME, "variants/%s_window.cl", pass->stencil->filter->name);
     snprintf(embedded, sizeof(embedded), "kernels/%s", file);

@@ -105,6 +105,7 @@ const char *const path_filters[] = {
     "gaussian",
     "gaussian=0.1",
     "gaussian=4.3",
+    "gaussian=1,blur=5,keep,invert,blur=2,gaussian=3,within=" GOLDEN_DATA "/none.png,gray,blur=1,mirror,scale=60:30",
     "erode",
     "erode=4",
     "erode=13",
@@ -377,11 +378,14 @@ void paths_filters(struct path_test *test)
                 ? strncmp(text, "blur", 4) == 0 || strncmp(text, "convolve", 8) == 0 || strncmp(text, "emboss", 6) == 0
                 : !local || has_stencil(text))
             path_case(test, PIXFMT_RGBA, size, text);
+        if (strncmp(text, "blur", 4) == 0 || strncmp(text, "gaussian", 8) == 0) // alpha does not weigh
+            path_case(test, CASE_OPAQUE, size, text);
     }
     for (int i = 0; filters[i] && !test->variant; i++)
         path_case(test, PIXFMT_RGBA, size, filters[i]->example);
     path_case(test, PIXFMT_RGBA, wide, "blur=3");
     path_case(test, PIXFMT_RGBA, wide, "blur=7");
+    path_case(test, CASE_OPAQUE, wide, "blur=7");
     path_case(test, PIXFMT_RGBA, wide, "clahe=3");
     path_case(test, PIXFMT_RGBA, (const int[]){3, 70}, "open=20:disc");
 }

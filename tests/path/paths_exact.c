@@ -99,6 +99,8 @@ static void exact_blur(struct path_test *test, int radius, int step)
     int side = 2 * radius + 1;
     snprintf(text, sizeof(text), "blur=%d", radius);
     struct image image = rgba_new(BLOCKS * side, side);
+    memset(image.plane[0], 255, 4 * (size_t)BLOCKS * (size_t)(side * side));
+    image.shape.opaque = true;
     struct path *path = open_rgba(test, text, &image.shape);
     for (int first = 0; path && first <= 255 * side * side; first += 3 * BLOCKS * step)
         blur_chunk(test, path, &image, radius, first, step);

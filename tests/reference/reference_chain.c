@@ -159,6 +159,21 @@ void reference_run(struct picture *picture, reference_pixel *pixel, const struct
     picture_free(&from);
 }
 
+// Blurs the colours, multiplied by alpha, and then alpha itself, as the colours of a second picture.
+static void run_weighed(struct picture *picture, reference_pixel *pixel, const struct values *values)
+{
+    reference_weigh(picture);
+    struct picture alpha = picture_copy(picture);
+    for (int i = 0; i < alpha.width * alpha.height; i++)
+        memset(alpha.rgba + 4 * (size_t)i, alpha.rgba[4 * (size_t)i + 3], 3);
+    reference_run(picture, pixel, values);
+    reference_run(&alpha, pixel, values);
+    for (int i = 0; i < alpha.width * alpha.height; i++)
+        picture->rgba[4 * (size_t)i + 3] = alpha.rgba[4 * (size_t)i];
+    picture_free(&alpha);
+    reference_unweigh(picture);
+}
+
 static bool run_rule(struct picture *picture, const struct inputs *inputs, const char *name,
                      const char *const texts[REFERENCE_PARAMS])
 {
@@ -174,7 +189,9 @@ static bool run_rule(struct picture *picture, const struct inputs *inputs, const
             return false;
     }
     bool ok = !rule->prepare || rule->prepare(picture, &values);
-    if (ok && picture && rule->pixel)
+    if (ok && picture && (!strcmp(name, "blur") || !strcmp(name, "gaussian")))
+        run_weighed(picture, rule->pixel, &values);
+    else if (ok && picture && rule->pixel)
         reference_run(picture, rule->pixel, &values);
     else if (ok && picture)
         ok = reference_several(picture, name, &values) || reference_warp(picture, name, &values);

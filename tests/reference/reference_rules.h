@@ -61,6 +61,9 @@ bool reference_several(struct picture *picture, const char *name, const struct v
 
 typedef void reference_pixel(const struct picture *from, int x, int y, const struct values *values, uint8_t *to);
 
+void reference_weigh(struct picture *picture);   // multiplies the colours by alpha
+void reference_unweigh(struct picture *picture); // divides the colours by alpha; without alpha there is no colour
+
 reference_pixel pixel_gray, pixel_gaussian, pixel_erode, pixel_dilate;
 void reference_run(struct picture *picture, reference_pixel *pixel, const struct values *values);
 bool reference_pad(struct picture *picture, const struct values *values);

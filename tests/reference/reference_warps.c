@@ -105,8 +105,7 @@ static void warped_pixel(const struct picture *from, const struct map *map, int 
     }
 }
 
-// Multiplies the colours by alpha.
-static void weigh(struct picture *picture)
+void reference_weigh(struct picture *picture)
 {
     uint8_t *p = picture->rgba;
     for (size_t i = 0; i < 4 * (size_t)picture->width * (size_t)picture->height; i++)
@@ -114,8 +113,7 @@ static void weigh(struct picture *picture)
             p[i] = (uint8_t)((p[i] * p[i - i % 4 + 3] + 127) / 255);
 }
 
-// Divides the colours by alpha. Without alpha there is no colour.
-static void unweigh(struct picture *picture)
+void reference_unweigh(struct picture *picture)
 {
     uint8_t *p = picture->rgba;
     for (size_t i = 0; i < 4 * (size_t)picture->width * (size_t)picture->height; i++) {
@@ -153,10 +151,10 @@ static bool run(struct picture *picture, struct map *map)
 {
     bool mixes = !only_moves(map);
     if (mixes)
-        weigh(picture);
+        reference_weigh(picture);
     bool ok = interpolate(picture, map);
     if (mixes)
-        unweigh(picture);
+        reference_unweigh(picture);
     return ok;
 }
 
@@ -271,13 +269,13 @@ static bool warp_scale(struct picture *picture, const struct values *values)
     int w = picture->width, h = picture->height;
     struct picture other = picture_new(w, h);
     memcpy(other.rgba, picture->rgba, 4 * (size_t)w * (size_t)h);
-    weigh(&other);
+    reference_weigh(&other);
     bool ok = reference_scale(&other, values);
     if (!ok || (other.width == w && other.height == h) || values->value[4].number == 4) { // nearest
         picture_free(&other);
         return reference_scale(picture, values);
     }
-    unweigh(&other);
+    reference_unweigh(&other);
     picture_free(picture);
     *picture = other;
     return true;

@@ -150,7 +150,8 @@ static void goldens_compare(struct check *check, const char *directory)
     }
 }
 
-// A chain on a picture of one grey value per pixel, worked out on paper; alpha numbers the pixels.
+// A chain on a picture of one grey value per pixel, worked out on paper; alpha numbers the pixels, but is 255 for
+// filters that it weighs.
 struct by_hand {
     const char *chain;
     int width, height;
@@ -238,9 +239,10 @@ static void greys_by_hand(struct check *check)
         const struct by_hand *hand = &grey_by_hand[i];
         struct picture picture = picture_new(hand->width, hand->height);
         int pixels = hand->width * hand->height;
+        const bool weighs = strstr(hand->chain, "blur") || strstr(hand->chain, "gaussian");
         for (int p = 0; p < pixels; p++) {
             memset(picture.rgba + 4 * p, hand->in[p], 3);
-            picture.rgba[4 * p + 3] = (uint8_t)(p + 1);
+            picture.rgba[4 * p + 3] = weighs ? 255 : (uint8_t)(p + 1);
         }
         bool moves = strstr(hand->chain, "mirror") || strstr(hand->chain, "flip");
         check_that(check, reference_chain(&picture, hand->chain), "%s is not a chain", hand->chain);
@@ -248,7 +250,8 @@ static void greys_by_hand(struct check *check)
             const uint8_t *now = picture.rgba + 4 * p;
             check_that(check, now[0] == hand->out[p] && now[1] == now[0] && now[2] == now[0],
                        "%s number %zu: pixel %d is %d, by hand %d", hand->chain, i, p, now[0], hand->out[p]);
-            check_that(check, moves || now[3] == p + 1, "%s: alpha of pixel %d is %d", hand->chain, p, now[3]);
+            check_that(check, moves || now[3] == (weighs ? 255 : p + 1), "%s: alpha of pixel %d is %d", hand->chain, p,
+                       now[3]);
         }
         picture_free(&picture);
     }
@@ -277,7 +280,7 @@ static const struct pixel_by_hand pixels_by_hand[] = {
     {"sepia", {255, 255, 255, 0}, {255, 255, 239, 0}},
     {"vibrance=1", {200, 100, 100, 7}, {243, 82, 82, 7}}, // k = 412, L = 130
     {"temperature=6500", {10, 20, 30, 4}, {10, 20, 30, 4}},
-    {"blur=15", {1, 2, 3, 4}, {1, 2, 3, 4}},
+    {"blur=15", {1, 2, 3, 255}, {1, 2, 3, 255}},
     {"sobel", {1, 2, 3, 4}, {0, 0, 0, 4}},
     {"emboss", {1, 2, 3, 4}, {128, 128, 128, 4}},
 };
@@ -337,7 +340,7 @@ static void warps_by_hand(struct check *check)
     }
 }
 
-// A warp that mixes pixels weighs their colours by alpha; a warp that only moves pixels keeps their colours.
+// A warp that mixes pixels and a blur weigh their colours by alpha; other filters do not.
 static void alpha_by_hand(struct check *check)
 {
     static const struct {
@@ -350,6 +353,11 @@ static void alpha_by_hand(struct check *check)
         {"scale=1:1:method=nearest", {1, 2, 3, 4, 5, 6, 7, 8}, {5, 6, 7, 8}},
         {"rotate=180", {1, 2, 3, 4, 5, 6, 7, 0}, {5, 6, 7, 0}},
         {"crop=1:1:1:0", {1, 2, 3, 4, 5, 6, 7, 0}, {5, 6, 7, 0}},
+        {"blur=1", {255, 0, 0, 255, 0, 255, 0, 0}, {255, 0, 0, 170}},   // 2 of 3 columns
+        {"blur=1", {200, 0, 0, 255, 0, 100, 0, 51}, {181, 10, 0, 187}}, // (2 * 200, 20, 2 * 255 + 51) / 3
+        {"gaussian=0.5", {90, 8, 7, 0, 0, 100, 0, 51}, {0, 102, 0, 5}}, // 20 and 51 times 1748 / 2^14 are 2 and 5
+        {"blur=1,blur=1", {9, 9, 9, 0, 7, 7, 7, 0}, {0, 0, 0, 0}},
+        {"convolve=0 0 0 0 1 1 0 0 0", {10, 0, 0, 0, 30, 2, 0, 255}, {20, 1, 0, 0}},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         struct picture picture = picture_new(2, 1);
