@@ -15,4 +15,5 @@ for name in sys.argv[1:]:
     views += [corners] if found else []
 _, k, d, _, _ = cv2.calibrateCamera([board] * len(views), views, grey.shape[::-1], None, None,
                                     flags=cv2.CALIB_FIX_K3)
-print('{"lens": "%.1f %.1f %.1f %.1f %.4f %.4f %.5f %.5f"}' % (k[0, 0], k[1, 1], k[0, 2], k[1, 2], *d[0, :4]))
+print('{"size": [%d, %d], "lens": "%.1f %.1f %.1f %.1f %.4f %.4f %.5f %.5f"}' %
+      (*grey.shape[::-1], k[0, 0], k[1, 1], k[0, 2], k[1, 2], *d[0, :4]))

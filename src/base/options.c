@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 
 enum { CHOICE_WORDS = 32, CHOICE_BYTES = 256, SIZE_MAX_SIDE = 1000000 };
+enum { OPTION_ADVICE = 96 };            // bytes of a remedy
 enum { WORD_MAX = 48, PREFIX_MIN = 3 }; // of options_nearest
 
 struct parser {
@@ -273,9 +274,44 @@ static const struct option *find_letter(const struct option_list *list, char let
     return NULL;
 }
 
+// Words of other programs, and the option with its value. A row counts for the commands that have the option.
+static const struct {
+    const char *words, *option, *value; // `option` "": the command's source, which is an operand
+} foreign[] = {
+    {"i|input|source|camera|webcam", "", ""},
+    {"fps|framerate", "rate", " 30"},
+    {"width|height|resolution|video-size|video_size", "size", " 640x480"},
+    {"output", "record", " FILE.mp4"},
+    {"v|verbose|debug", "log-level", " debug"},
+    {"q|quiet", "log-level", " error"},
+    {"no-window|no-gui|nogui", "headless", ""},
+    {"cpu", "path", " cpu"},
+    {"gpu", "device", " gpu"},
+    {"vf|filters", "filter", " blur"},
+};
+
+// Writes the remedy for an option of another program. Returns false if there is none.
+static bool advise_foreign(const struct parser *p, const char *word, char text[OPTION_ADVICE])
+{
+    const char *complete = p->list->complete;
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
+        if (options_find(foreign[i].words, word) < 0)
+            continue;
+        if (!*foreign[i].option && complete && strcmp(complete, "source") == 0)
+            snprintf(text, OPTION_ADVICE, "the source needs no option: monocle %s clip.mp4, or /dev/video0",
+                     p->list->command);
+        else if (find_name(p->list, foreign[i].option, strlen(foreign[i].option)))
+            snprintf(text, OPTION_ADVICE, "did you mean --%s%s?", foreign[i].option, foreign[i].value);
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
 static enum option_result unknown_option(const struct parser *p, const char *argument, const char *name, size_t length)
 {
-    char word[64];
+    char word[64], advice[OPTION_ADVICE];
     snprintf(word, sizeof(word), "%.*s", (int)length, name);
     const char *words[OPTION_ROWS + 2] = {"help"};
     int count = 1;
@@ -283,7 +319,9 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
         words[count++] = o->name;
     const char *nearest = options_nearest(word, words);
     const int shown = (int)(name - argument + (ptrdiff_t)length);
-    if (nearest)
+    if (advise_foreign(p, word, advice))
+        log_error("%sunknown option %.*s; %s", p->where, shown, argument, advice);
+    else if (nearest)
         log_error("%sunknown option %.*s; did you mean --%s?", p->where, shown, argument, nearest);
     else
         log_error("%sunknown option %.*s; monocle %s --help lists the options", p->where, shown, argument,
@@ -379,7 +417,9 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
 static enum option_result parse_letters(struct parser *p, char **argv, int argc, int *at)
 {
     const char *argument = argv[*at];
-    if (argument[2] && find_name(p->list, argument + 1, strlen(argument + 1)))
+    char advice[OPTION_ADVICE];
+    if (argument[2] ? find_name(p->list, argument + 1, strlen(argument + 1)) || advise_foreign(p, argument + 1, advice)
+                    : !find_letter(p->list, argument[1]) && advise_foreign(p, argument + 1, advice))
         return unknown_option(p, argument, argument + 1, strlen(argument + 1));
     for (const char *letter = argument + 1; *letter; letter++) {
         const struct option *o = find_letter(p->list, *letter);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "matte/matte.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,7 @@ void runner_close(struct runner *runner)
         slot_close(&runner->slot[i]);
     gl_context_close_current(runner->gl);
     runner->gl = NULL;
+    matte_end(0);
 }
 
 int runner_lag(const struct runner *runner)
@@ -241,12 +243,14 @@ static bool submit_waiting(struct runner *runner, bool *lost, char **why)
         if (slot && path_info(slot->path)->in_flight == path_info(slot->path)->depth)
             return true; // a cpu path has replaced the device and takes one image at a time
         const struct frame_time frame_time = {.source = request->name, .wait_ms = -1};
+        const uint64_t missed = matte_missed();
         if (slot && request->feed)
             path_feed(slot->path, request->feed, &frame_time);
         else if (!slot || !path_submit(slot->path, request->picture, &frame_time)) {
             *lost = slot && path_info(slot->path)->lost;
             return runner->submitted > 0 && !*lost;
         }
+        runner->flight[runner->submitted].no_matte = matte_missed() != missed;
         runner->flight[runner->submitted++].slot = slot;
     }
     return true;
@@ -284,10 +288,13 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
                               ? &runner->setup.fleet->member[runner->setup.member]
                               : NULL;
     }
+    const bool no_matte = ok && runner->flight[0].no_matte;
+    if (no_matte)
+        *why = xstrdup("the program of a matte gave none");
     runner->given_up = runner->given_up || (!ok && runner->recovering);
     runner->recovering = runner->recovering && !ok;
     runner->flight[0] = runner->flight[1];
     runner->flights--;
     runner->submitted -= runner->submitted > 0;
-    return ok;
+    return ok && !no_matte;
 }

@@ -76,6 +76,7 @@ struct runner {
     struct {
         struct runner_request request;
         struct runner_slot *slot;       // its path, if it is submitted
+        bool no_matte;                  // a filter got no matte
     } flight[RUNNER_FLIGHTS];           // the oldest first
     int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
     const struct fleet_member *done_by; // device of the last collected image; NULL: the cpu path

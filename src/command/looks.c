@@ -156,10 +156,7 @@ bool look_parse_filters(const char *text, struct chain *chain)
     if (chain_parse(chain, text, error)) {
         if (!mattes_ready(chain))
             return false;
-        for (int i = 0; i < chain->count; i++) {
-            if (chain_is_useless(chain, i, error))
-                log_warn("%s", error);
-        }
+        chain_warn_useless(chain);
         return true;
     }
     struct looks *looks = xalloc(sizeof(*looks));
@@ -219,7 +216,10 @@ bool look_parse(const char *name, struct chain *chain)
         log_error("%s", error);
     looks_close(looks);
     free(looks);
-    return ok && mattes_ready(chain);
+    if (!ok || !mattes_ready(chain))
+        return false;
+    chain_warn_useless(chain);
+    return true;
 }
 
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR])

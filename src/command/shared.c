@@ -23,6 +23,14 @@ bool device_option_unused(const char *device, const char *path)
     return false;
 }
 
+bool loop_option_fits(bool loop, const char *source)
+{
+    if (!loop || !source || strcmp(source, "-") != 0)
+        return true;
+    log_error("--loop cannot repeat standard input; name a file");
+    return false;
+}
+
 static const char mjpeg[] = "mjpeg";
 
 const char *pixel_format_name(int index)

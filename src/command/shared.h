@@ -69,6 +69,7 @@ struct mode_options {
                    "pixel format, such as nv12: required for raw files, requested from cameras; images are converted " \
                    "to it",                                                                                            \
                    .complete = "pixel-format")
+#define LOOP_OPTION(at) SHARED_ROW("loop", 'l', OPTION_FLAG, NULL, at, "repeat a video, an image or a list without end")
 #define CONTROL_OPTION(at)                                                                                             \
     SHARED_ROW("control", 0, OPTION_TEXTS, "NAME=VALUE", at,                                                           \
                "set a camera control, such as brightness=128; may be repeated")
@@ -120,6 +121,9 @@ struct case_options {
 // For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d on the command line.
 // `device` is the option's value. The variable MONOCLE_DEVICE is allowed.
 bool device_option_unused(const char *device, const char *path);
+
+// Returns false (logged) if --loop should repeat standard input. `source` may be NULL.
+bool loop_option_fits(bool loop, const char *source);
 
 // Sets the setup's size, rate and pixel format. The format "mjpeg" asks a camera for compressed frames; NULL allows
 // every format. Returns false if there is no such format (logged).

@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // Memory that was lent to a source.
 struct piece {
@@ -34,6 +36,20 @@ void memory_release(cl_mem memory)
 }
 
 static const cl_uchar guard_value = 0xA5;
+static const size_t wall_bytes = (size_t)64 << 20; // pages without access on each side of a buffer
+
+// Returns the bytes of a buffer's pages with those before and after it.
+static size_t pages_bytes(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page + 2 * wall_bytes;
+}
+
+// All bytes are equal if each one is equal to the next.
+static bool is_filled(const cl_uchar *guard, size_t bytes)
+{
+    return bytes == 0 || (guard[0] == guard_value && memcmp(guard, guard + 1, bytes - 1) == 0);
+}
 
 cl_int guarded_open(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes, size_t guard)
 {
@@ -59,23 +75,78 @@ void guarded_close(struct guarded *guarded)
 {
     memory_release(guarded->buffer);
     memory_release(guarded->whole);
+    if (guarded->map)
+        munmap(guarded->map, pages_bytes(guarded->bytes));
     *guarded = (struct guarded){0};
 }
 
-cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, bool *intact)
+bool guarded_open_pages(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes)
 {
-    const size_t bytes = guarded->bytes, guard = guarded->guard;
-    cl_uchar *read = malloc(guard);
-    cl_int result = read ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
-    for (int side = 0; result == CL_SUCCESS && side < 2; side++) {
-        const size_t at = side == 0 ? 0 : guard + bytes;
-        result = clEnqueueReadBuffer(queue, guarded->whole, CL_TRUE, at, guard, read, 0, NULL, NULL);
-        // All bytes are equal if each one is equal to the next.
-        if (result == CL_SUCCESS)
-            *intact = *intact && read[0] == guard_value && memcmp(read, read + 1, guard - 1) == 0;
+    cl_device_id device = NULL;
+    cl_device_type type = 0;
+    cl_uint align_bits = 0;
+    cl_int result;
+    *guarded = (struct guarded){.bytes = bytes};
+    clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof(type), &type, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof(align_bits), &align_bits, NULL);
+    const size_t align = align_bits < 8 ? 1 : align_bits / 8, inner = pages_bytes(bytes) - 2 * wall_bytes;
+    if (!(type & CL_DEVICE_TYPE_CPU) || align > PAGE_BYTES || bytes > SIZE_MAX / 4)
+        return false;
+    void *map = mmap(NULL, pages_bytes(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED)
+        return false;
+    guarded->map = map;
+    uint8_t *first = guarded->map + wall_bytes;
+    guarded->guard = (inner - bytes) / align * align; // before the buffer
+    guarded->at = first + guarded->guard;
+    if (mprotect(first, inner, PROT_READ | PROT_WRITE) == 0) {
+        memset(first, guard_value, guarded->guard);
+        memset(guarded->at + bytes, guard_value, inner - guarded->guard - bytes);
+        guarded->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, guarded->at, &result);
     }
-    free(read);
+    // The device works in place if the host sees its bytes without a map.
+    if (guarded->buffer &&
+        clEnqueueFillBuffer(queue, guarded->buffer, &guard_value, 1, 0, bytes, 0, NULL, NULL) == CL_SUCCESS &&
+        clFinish(queue) == CL_SUCCESS && is_filled(first, inner))
+        return true;
+    guarded_close(guarded);
+    return false;
+}
+
+// Returns the index of the first or last byte that is not the guard's.
+static size_t changed_byte(const cl_uchar *guard, size_t bytes, bool last)
+{
+    size_t at = last ? bytes - 1 : 0;
+    while (guard[at] == guard_value)
+        at = last ? at - 1 : at + 1;
+    return at;
+}
+
+cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, int64_t *outside)
+{
+    const size_t bytes = guarded->bytes;
+    const size_t after = guarded->map ? pages_bytes(bytes) - 2 * wall_bytes - guarded->guard - bytes : guarded->guard;
+    cl_uchar *copy = guarded->map ? NULL : malloc(guarded->guard);
+    cl_int result = guarded->map ? clFinish(queue) : copy ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+    *outside = 0;
+    for (int side = 0; result == CL_SUCCESS && *outside == 0 && side < 2; side++) {
+        const size_t size = side == 0 ? guarded->guard : after, at = side == 0 ? 0 : guarded->guard + bytes;
+        const cl_uchar *guard = guarded->map ? guarded->map + wall_bytes + at : copy;
+        if (copy)
+            result = clEnqueueReadBuffer(queue, guarded->whole, CL_TRUE, at, size, copy, 0, NULL, NULL);
+        if (result == CL_SUCCESS && !is_filled(guard, size))
+            *outside = (int64_t)(at + changed_byte(guard, size, side == 0)) - (int64_t)guarded->guard;
+    }
+    free(copy);
     return result;
+}
+
+int64_t guarded_fault(const struct guarded *guarded, const void *address)
+{
+    const uint8_t *at = address;
+    const bool inside = guarded->map && at >= guarded->map && at < guarded->map + pages_bytes(guarded->bytes);
+    return inside ? at - guarded->at : 0;
 }
 
 cl_int pinned_open(struct pinned *pinned, cl_context context, cl_command_queue queue, size_t bytes)

@@ -10,16 +10,24 @@ void memory_release(cl_mem memory); // accepts NULL
 
 // A buffer with guard bytes before and after it, to find kernels that write beside it.
 struct guarded {
-    cl_mem buffer, whole; // `whole` has the guards, too
+    cl_mem buffer, whole; // `whole` has the guards, too; NULL if the buffer lies between pages
     size_t bytes, guard;  // of the buffer, and of each guard
+    uint8_t *map, *at;    // between pages: the first page without access, and the buffer
 };
 enum { GUARDED_ALIGN = 4096 }; // a multiple of every device's alignment of sub-buffers
 // Opens a buffer with guards of `guard` bytes, a multiple of GUARDED_ALIGN, or smaller ones if the device has no room.
 // After a failure, the caller closes it as well.
 cl_int guarded_open(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes, size_t guard);
+// Opens a buffer between 64 MiB of pages without access on each side, where a kernel's access is a fault of this
+// process. The last page has at most the device's alignment - 1 guard bytes after the buffer. Returns false if the
+// device is no CPU, or does not run kernels on the host's memory in place: the caller then uses guarded_open.
+bool guarded_open_pages(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes);
 void guarded_close(struct guarded *guarded); // accepts an empty one
-// Waits, and sets *intact to false if a byte of a guard has changed.
-cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, bool *intact);
+// Waits, and sets *outside to the index of a changed byte of a guard: negative, or `bytes` and more. 0: none has
+// changed.
+cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, int64_t *outside);
+// Returns the index of the byte at this address, if it lies in a page without access; 0: it does not.
+int64_t guarded_fault(const struct guarded *guarded, const void *address);
 
 // A buffer of pinned host memory, mapped until it is closed.
 struct pinned {

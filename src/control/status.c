@@ -61,6 +61,8 @@ void status_read(const struct stream *s, struct status *status)
         status->tuning = live_tuning_describe(s->tuning);
     panes_describe(s->panes, PANE_MAIN, &status->pane);
     panes_describe(s->panes, PANE_OTHER, &status->other);
+    while (status->mattes < STATUS_MATTES && matte_describe(status->mattes, &status->matte[status->mattes]))
+        status->mattes++;
 }
 
 // ---- JSON ----
@@ -94,6 +96,20 @@ static json_t *json_tuning(const struct status *s)
                      "gain", at->gain, "tuned", at->tuned, "faster", at->faster, "why", text_json(at->why));
 }
 
+static json_t *json_mattes(const struct status *s)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < s->mattes; i++) {
+        const struct matte_facts *m = &s->matte[i];
+        json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:I,s:i,s:o}", "name", m->name, "state",
+                                              m->state, "rate", json_thousandths(m->rate), "program_ms",
+                                              json_thousandths(m->program_ms), "age_ms", json_thousandths(m->age_ms),
+                                              "wait_ms", json_thousandths(m->wait_ms), "late", (json_int_t)m->late,
+                                              "restarts", m->restarts, "trouble", text_json(m->trouble)));
+    }
+    return list;
+}
+
 void status_add_source(const struct status *s, json_t *object)
 {
     const struct image_shape *shape = &s->info->shape;
@@ -116,11 +132,11 @@ void status_add_run(const struct status *s, json_t *object)
                                      (json_int_t)health->damaged, "lost", (json_int_t)health->lost, "outages",
                                      health->outages, "delivered", json_thousandths(health->rate), "trouble",
                                      text_json(health->trouble), "hint", text_json(health->hint)));
-    json_object_update_new(object, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
+    json_object_update_new(object, json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "path", pane->kind, "sharing",
                                              pane->sharing, "in", pane->input, "why", text_json(pane->why), "device",
                                              text_json(pane->device), "chain", text_json(chain), "passes",
-                                             passes_json(pane->pass, pane->passes), "tuning", json_tuning(s),
-                                             "virtual_camera", json_camera(&s->outputs)));
+                                             passes_json(pane->pass, pane->passes), "tuning", json_tuning(s), "mattes",
+                                             json_mattes(s), "virtual_camera", json_camera(&s->outputs)));
 }
 
 void status_add_state(const struct status *s, json_t *object)

@@ -1,6 +1,7 @@
 // status.h: the state of a run at one moment, for the overlay and the reports
 #pragma once
 
+#include "matte/matte.h"
 #include "screen/choice_list.h"
 #include "source/capture.h"
 #include "stream/outputs.h"
@@ -9,6 +10,8 @@
 
 struct json_t;
 struct stream;
+
+enum { STATUS_MATTES = 4 };
 
 // The pointers are borrowed, and change with the run.
 struct status {
@@ -27,6 +30,8 @@ struct status {
     struct live_tuning_state tuning; // if settings->tune
     int depth;
     struct outputs_facts outputs;
+    struct matte_facts matte[STATUS_MATTES]; // of the main thread
+    int mattes;
     const struct source_control *adjusted; // the control that the keys change; NULL or name "": none
     const char *screen;                    // window_gl_name; NULL: no window
 };

@@ -133,6 +133,7 @@ const struct property stream_properties[] = {
     {"low_fps", .type = PROPERTY_NUMBER, .help = "1 % low"},
     {"age_ms", .type = PROPERTY_NUMBER, .help = "median age of the last 60 frames when shown"},
     {"stages", .type = PROPERTY_OBJECT, .get = get_stages, .help = "time of each stage, over the last 60 frames"},
+    {"mattes", .type = PROPERTY_LIST, .help = "programs of mattes: name, state, rate, times, restarts, trouble"},
     {"recording", .type = PROPERTY_TEXT, .set = set_recording, .complete = "file",
      .help = "file of the recording, or null; set FILE: record to FILE from the next frame on; set none: end"},
     {"virtual_camera", .type = PROPERTY_OBJECT, .help = "device, size and counts of the virtual camera, or null"},

@@ -3,6 +3,7 @@
 #include "filter/user_filter.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -233,6 +234,7 @@ static int count_filters(const struct chain *chain, int first, int end)
 bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR])
 {
     const struct filter *filter = chain->stage[stage].filter;
+    const struct filter_values *values = &chain->stage[stage].values;
     const int spans = chain->stage[stage].arguments.spans;
     why[0] = '\0';
     if (is(chain, stage, "keep")) {
@@ -241,6 +243,11 @@ bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR
             used = used || (filter_is_mask(chain->stage[i].filter) && kept_stage(chain, i) == stage);
         if (!used)
             snprintf(why, CHAIN_ERROR, "keep: no mask follows it, so it has no effect; add one, such as inside");
+    } else if (is(chain, stage, "text") && *values->file && !values->file[strspn(values->file, "0123456789")] &&
+               values->value[1] > 0) {
+        const double x = (double)values->value[1];
+        snprintf(why, CHAIN_ERROR, "text: it is '%s', with x=%g; if ':' belongs to it, write text='%s:%g'",
+                 values->file, x, values->file, x);
     } else if (filter_is_mask(filter) && count_filters(chain, chain_kept(chain, stage), stage) == 0) {
         snprintf(why, CHAIN_ERROR, "%s: it limits the filters before it, but there is none; add one, as in blur=8,%s",
                  filter->name, filter->name);
@@ -249,6 +256,15 @@ bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR
                  filter->name, spans);
     }
     return why[0];
+}
+
+void chain_warn_useless(const struct chain *chain)
+{
+    char why[CHAIN_ERROR];
+    for (int i = 0; i < chain->count; i++) {
+        if (chain_is_useless(chain, i, why))
+            log_warn("%s", why);
+    }
 }
 
 bool chain_append(struct chain *chain, const struct filter *filter)

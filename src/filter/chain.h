@@ -53,8 +53,9 @@ int chain_kept(const struct chain *chain, int stage);
 bool chain_check_masks(const struct chain *chain, char error[CHAIN_ERROR]);
 
 // Returns true if a stage has no effect: `keep` without a mask, a mask without a filter, or one that limits more
-// filters than there are; `why` then gets one line.
+// filters than there are; or if it is probably a mistake: "text=12:30". `why` then gets one line.
 bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR]);
+void chain_warn_useless(const struct chain *chain); // logs a warning for each such stage
 
 // Returns the name of the file that a stage reads. NULL: none.
 const char *chain_file(const struct chain *chain, int stage);

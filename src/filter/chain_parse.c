@@ -17,15 +17,17 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { NAME_SHOWN = 40 };
+enum { NAME_SHOWN = 40, CHAIN_SHOWN = 120 };
 
 // The position of the parser, for messages.
 struct parse {
     char *error;
     const struct filter *filter;
     bool given[FILTER_PARAMS];
-    int position;   // of the next value without a name
-    bool bare_text; // a filter of the chain has a text without quotes
+    int position;      // of the next value without a name
+    bool bare_text;    // a filter of the chain has a text without quotes
+    const char *whole; // the chain; NULL: it is a guess itself
+    size_t begin;      // of the stage in it
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, const char *format, ...)
@@ -201,6 +203,8 @@ static bool advise_size(struct parse *parse, const struct param *row, const char
         snprintf(parse->error + used, CHAIN_ERROR - used, "; half of the input is scale=factor=0.5");
     else if (strcmp(parse->filter->name, "scale") == 0 && text[0] == '-')
         snprintf(parse->error + used, CHAIN_ERROR - used, "; without its %s, scale keeps the proportions", row->name);
+    else if (strstr(text, "iw") || strstr(text, "ih") || strstr(text, "PI"))
+        snprintf(parse->error + used, CHAIN_ERROR - used, "; monocle has no expressions of iw, ih or PI");
     return false;
 }
 
@@ -349,11 +353,13 @@ static bool parse_assignment(struct parse *parse, char *text, struct stage *stag
     return is_text(parse->filter) && !parse->given[0] && advise_quotes(parse); // false
 }
 
+static bool parse_chain(struct parse *parse, struct chain *chain, const char *text);
+
 static bool is_chain(const char *text)
 {
     struct chain chain;
     char error[CHAIN_ERROR];
-    return chain_parse(&chain, text, error);
+    return parse_chain(&(struct parse){.error = error}, &chain, text);
 }
 
 // Corrects "blur 2", "contrast:2:10" or "gray blur" to chain text. False: the meaning is not clear.
@@ -375,12 +381,30 @@ static bool split_words(const char *name, char text[NAME_SHOWN + 1])
     return false;
 }
 
+// Corrects "contrast=1,3" to contrast=1.3, or "levels=16,235" to levels=16:235. False: the meaning is not clear.
+static bool join_number(const struct parse *parse, char text[CHAIN_SHOWN + 1])
+{
+    static const char separators[] = ".:";
+    if (!parse->whole || parse->begin == 0 || strlen(parse->whole) > CHAIN_SHOWN)
+        return false;
+    strcpy(text, parse->whole);
+    for (const char *way = separators; *way; way++) {
+        text[parse->begin - 1] = *way;
+        if (is_chain(text))
+            return true;
+    }
+    return false;
+}
+
 static bool unknown_filter(struct parse *parse, const char *name)
 {
-    char text[NAME_SHOWN + 1];
+    char text[CHAIN_SHOWN + 1];
     const char *advice = filter_elsewhere(name);
-    if (!advice && strlen(name) <= NAME_SHOWN && split_words(name, text))
+    if (!advice && parse->whole && strlen(name) <= NAME_SHOWN && split_words(name, text))
         advice = text;
+    const bool number = strchr("+-.0123456789", name[0]) && !parse->bare_text;
+    if (!advice && number && join_number(parse, text))
+        return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, text);
     if (!advice)
         advice = filter_advice(name);
     char why[USER_ERROR];
@@ -388,7 +412,7 @@ static bool unknown_filter(struct parse *parse, const char *name)
         return fail(parse, "%s", why);
     if (advice)
         return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
-    if (strchr("+-.0123456789", name[0]) && !parse->bare_text)
+    if (number)
         return fail(parse, "there is no filter '%.*s'; separate a filter's values with ':', as in contrast=1:3",
                     NAME_SHOWN, name);
     fail(parse, "there is no filter '%.*s'; 'monocle filters' lists the filters", NAME_SHOWN, name);
@@ -405,7 +429,11 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
         fail(parse, "a filter's name is missing");
         return advise_quotes(parse);
     }
-    *parse = (struct parse){.error = parse->error, .filter = filter_find(name), .bare_text = parse->bare_text};
+    *parse = (struct parse){.error = parse->error,
+                            .filter = filter_find(name),
+                            .bare_text = parse->bare_text,
+                            .whole = parse->whole,
+                            .begin = parse->begin};
     if (!parse->filter)
         return unknown_filter(parse, name);
     if (!stage_init(stage, parse->filter))
@@ -430,29 +458,27 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
 static bool check_separators(struct parse *parse, const char *text)
 {
     static const char wrong[] = ";|!";
-    enum { SHOWN = 120 };
-    char fixed[SHOWN + 1];
+    char fixed[CHAIN_SHOWN + 1];
     const char *first = find_outside(text, wrong);
     if (!first)
         return true;
-    snprintf(fixed, sizeof(fixed), "%.*s", SHOWN, text);
+    snprintf(fixed, sizeof(fixed), "%.*s", CHAIN_SHOWN, text);
     for (char *at = fixed; (at = strpbrk(at, wrong));)
         *at = ',';
-    if (strlen(text) <= SHOWN && is_chain(fixed))
+    if (parse->whole && strlen(text) <= CHAIN_SHOWN && is_chain(fixed))
         return fail(parse, "separate filters with ',', not '%c'; did you mean '%s'?", *first, fixed);
     fail(parse, "separate filters with ',', not '%c'", *first);
     return advise_quotes(parse);
 }
 
-bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
+static bool parse_chain(struct parse *parse, struct chain *chain, const char *text)
 {
-    struct parse parse = {.error = error};
     char copy[CHAIN_TEXT];
     *chain = (struct chain){0};
     if (strlen(text) >= sizeof(copy))
-        return fail(&parse, "the chain is longer than %d characters", CHAIN_TEXT - 1);
-    parse.bare_text = has_bare_text(text);
-    if (!check_separators(&parse, text))
+        return fail(parse, "the chain is longer than %d characters", CHAIN_TEXT - 1);
+    parse->bare_text = has_bare_text(text);
+    if (!check_separators(parse, text))
         return false;
     strcpy(copy, text);
     for (char *at = copy; at;) {
@@ -460,15 +486,21 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
         if (next)
             *next++ = '\0';
         if (chain->count == CHAIN_MAX)
-            return fail(&parse, "a chain has at most %d filters", CHAIN_MAX);
-        if (!parse_stage(&parse, at, &chain->stage[chain->count]))
+            return fail(parse, "a chain has at most %d filters", CHAIN_MAX);
+        parse->begin = (size_t)(at - copy);
+        if (!parse_stage(parse, at, &chain->stage[chain->count]))
             return false;
         chain->count++;
         at = next;
     }
-    if (!chain_check_masks(chain, error))
+    if (!chain_check_masks(chain, parse->error))
         return false;
     if (!chain_print(chain, copy))
-        return fail(&parse, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
+        return fail(parse, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
     return true;
+}
+
+bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
+{
+    return parse_chain(&(struct parse){.error = error, .whole = text}, chain, text);
 }

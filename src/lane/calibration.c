@@ -106,6 +106,9 @@ bool calibration_init(struct calibration *calibration, const struct lane_camera 
                       char error[LANE_ERROR])
 {
     *calibration = (struct calibration){.camera = *camera, .width = width, .height = height};
+    if (!lane_camera_fit(&calibration->camera, width, height, error))
+        return false;
+    camera = &calibration->camera;
     if (camera->near >= camera->far) {
         snprintf(error, LANE_ERROR, "'near' must be less than 'far'; change the calibration");
         return false;
@@ -286,6 +289,9 @@ static bool set_members(json_t *object, const struct lane_camera *camera)
     for (int i = 0; i < 2 * CALIBRATION_POINTS; i++)
         ok = json_array_append_new(points, json_real(camera->points[i])) == 0 && ok;
     ok = json_object_set_new(object, "points", points) == 0 && ok;
+    ok = json_object_set_new(object, "size", json_pack("[i,i]", camera->size[0], camera->size[1])) == 0 && ok;
+    if (lane_lens_bends(&camera->lens)) // the file's may be of another size
+        ok = json_object_set_new(object, "lens", json_string(camera->lens.text)) == 0 && ok;
     ok = json_object_set_new(object, "width", json_real(camera->width)) == 0 && ok;
     ok = json_object_set_new(object, "near", json_real(camera->near)) == 0 && ok;
     return json_object_set_new(object, "far", json_real(camera->far)) == 0 && ok;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "filter/chain.h"
 #include "filter/warp.h"
+#include "image/image.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -151,7 +152,7 @@ static bool set_key(struct lane_camera *camera, const char *name, const json_t *
     }
     snprintf(error, LANE_ERROR,
              "there is no key '%.60s'; the keys are height, pitch, fov, roll, yaw, width, near and far, "
-             "in a file also points, lens, contrast and smoothing",
+             "in a file also points, lens, size, contrast and smoothing",
              name);
     return false;
 }
@@ -197,6 +198,7 @@ bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char
     snprintf(list, sizeof(list), "[%s]", text);
     json_t *array = json_loads(list, 0, NULL);
     const bool ok = set_points(camera, array, error);
+    camera->framed = true;
     json_decref(array);
     return ok;
 }
@@ -209,8 +211,56 @@ static bool set_lens(struct lane_camera *camera, const json_t *value, char error
     return false;
 }
 
+static bool set_size(struct lane_camera *camera, const json_t *array, char error[LANE_ERROR])
+{
+    bool ok = json_array_size(array) == 2;
+    for (size_t i = 0; ok && i < 2; i++) {
+        const json_int_t side = json_integer_value(json_array_get(array, i));
+        camera->size[i] = side <= IMAGE_MAX_SIDE ? (int)side : 0;
+        ok = camera->size[i] > 0;
+    }
+    if (!ok)
+        snprintf(error, LANE_ERROR, "size must be two numbers: width and height of the pictures in pixels");
+    return ok;
+}
+
+// Scales the focal lengths and the centre, which counts from the centre of the first pixel.
+static bool scale_lens(struct lane_lens *lens, const double scale[2], char error[LANE_ERROR])
+{
+    const struct lens *from = &lens->map.lens;
+    const bool radial = from->model == LENS_RADIAL;
+    char text[2 * LANE_LENS_TEXT];
+    int used = snprintf(text, LANE_LENS_TEXT, "%.4f %.4f %.4f %.4f", from->focal_x * scale[0], from->focal_y * scale[1],
+                        (from->centre_x + 0.5) * scale[0] - 0.5, (from->centre_y + 0.5) * scale[1] - 0.5);
+    for (int i = 0; i < (radial ? 5 : 4); i++)
+        used += snprintf(text + used, 32, " %.9g", (double)from->term[i]);
+    snprintf(text + used, LANE_LENS_TEXT, ":%s:%.6g", radial ? "radial" : "fisheye",
+             1 / (lens->map.matrix[0] * from->focal_x));
+    return lane_lens_parse(lens, text, error, LANE_ERROR);
+}
+
+bool lane_camera_fit(struct lane_camera *camera, int width, int height, char error[LANE_ERROR])
+{
+    const int from[2] = {camera->size[0], camera->size[1]}, to[2] = {width, height};
+    const bool points = camera->has_points && !camera->framed, bends = lane_lens_bends(&camera->lens);
+    memcpy(camera->size, to, sizeof(to));
+    if (from[0] == 0 || (from[0] == width && from[1] == height) || (!points && !bends))
+        return true;
+    if (fabs((double)from[1] * width / from[0] - height) > 1) {
+        snprintf(error, LANE_ERROR, "the calibration is for frames of %dx%d, another aspect ratio; calibrate again",
+                 from[0], from[1]);
+        return false;
+    }
+    const double scale[2] = {(double)width / from[0], (double)height / from[1]};
+    for (int i = 0; points && i < POINT_NUMBERS; i++)
+        camera->points[i] *= scale[i % 2];
+    return !bends || scale_lens(&camera->lens, scale, error);
+}
+
 bool lane_camera_set(struct lane_camera *camera, const char *name, const json_t *value, char error[LANE_ERROR])
 {
+    if (strcmp(name, "size") == 0)
+        return set_size(camera, value, error);
     if (strcmp(name, "points") == 0)
         return set_points(camera, value, error);
     if (strcmp(name, "lens") == 0)

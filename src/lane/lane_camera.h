@@ -38,17 +38,22 @@ struct lane_camera {
     bool has_points;                 // `points` replace height, pitch, fov and roll
     double points[8]; // x, y in the picture of a rectangle on the road: near left, near right, far right, far left
     double width, near, far; // metres: width of this rectangle, distances of its near and far side
+    int size[2];             // width and height of the pictures that `points` and `lens` are for; 0: not known
+    bool framed;             // `points` are of the frames, whatever `size` is
     struct lane_lens lens;
 };
 
 struct json_t;
 struct lane_camera lane_camera_default(void);
 // Sets keys from a text "height=1.4,pitch=4", the points from "x,y,x,y,x,y,x,y", or a member of the configuration,
-// which may also be "points" or "lens". Returns false if a value is wrong, with one line in `error`; the camera is then
-// undefined.
+// which may also be "points", "lens" or "size". Returns false if a value is wrong, with one line in `error`; the camera
+// is then undefined.
 bool lane_camera_parse(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
 bool lane_camera_parse_points(struct lane_camera *camera, const char *text, char error[LANE_ERROR]);
 bool lane_camera_set(struct lane_camera *camera, const char *name, const struct json_t *value, char error[LANE_ERROR]);
+// Scales the points and the lens to frames of this size, which is then the camera's size. Returns false if the two
+// sizes have different aspect ratios, with one line in `error`. Angles fit every size.
+bool lane_camera_fit(struct lane_camera *camera, int width, int height, char error[LANE_ERROR]);
 
 // The part of the road in the bird's-eye picture, which shows far points at the top.
 struct lane_view {

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,13 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
     const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;
     const int corner[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
     const struct lane_lens *lens = &pipeline->map.lens;
-    int used = lane_lens_bends(lens) ? snprintf(text, CHAIN_TEXT, "undistort=%s,warp=", lens->text)
-                                     : snprintf(text, CHAIN_TEXT, "warp=");
+    const bool marks = pipeline->marks && stage >= LANE_RIDGE;
+    int used = 0;
+    if (marks) // without a matte, the picture is black
+        used = snprintf(text, CHAIN_TEXT, "fill=white,keep,fill=black,matte=%s:behind:edge=plain,", pipeline->marks);
+    if (lane_lens_bends(lens))
+        used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "undistort=%s,", lens->text);
+    used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "warp=");
     for (int i = 0; i < 4; i++) {
         double at[2];
         if (!lane_map_apply(pipeline->map.warp, corner[i][0], corner[i][1], at))
@@ -26,7 +32,7 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
     used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ":%d:%d", lane_view.columns, lane_view.rows);
     // A ridge is a little wider than a line.
     if (stage >= LANE_RIDGE)
-        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray=paint,ridge=4");
+        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray=paint%s", text_if(!marks, ",ridge=4"));
     return true;
 }
 
@@ -83,7 +89,7 @@ const struct image *lane_pipeline_stage(struct lane_pipeline *pipeline, const st
     struct path_result *result = &pipeline->picture[stage];
     if (!*path && !(*path = open_stage(pipeline, pipeline->setup, stage)))
         return NULL;
-    return path_submit(*path, frame, NULL) && path_collect(*path, result) ? &result->image : NULL;
+    return path_submit(*path, frame, &pipeline->frame_time) && path_collect(*path, result) ? &result->image : NULL;
 }
 
 bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image *frame, uint32_t *sums)
@@ -96,7 +102,7 @@ bool lane_pipeline_sums(const struct lane_pipeline *pipeline, const struct image
                                      .threads = pipeline->setup.threads};
     struct path *path = open_stage(pipeline, setup, LANE_RIDGE);
     struct path_result result;
-    const bool ok = path && path_submit(path, frame, NULL) && path_collect(path, &result);
+    const bool ok = path && path_submit(path, frame, &pipeline->frame_time) && path_collect(path, &result);
     if (ok)
         memcpy(sums, result.measures.columns, LANE_STRIPS * (size_t)lane_view.columns * sizeof(*sums));
     path_close(path);

@@ -45,6 +45,25 @@ struct matte_edge {
 // if there is no matte: none yet, or an old one, because the program has failed (logged once).
 bool matte_numbers(const struct matte_request *request, const struct matte_edge *edge, int32_t *numbers);
 
+// Returns how many frames of this thread got no matte although their wait was not limited.
+uint64_t matte_missed(void);
+// Ends the programs of this thread that gave no matte for this long. Call it with 0 before the thread ends.
+void matte_end(int idle_ms);
+
+// The work of a program, with medians of the last 60 frames. The texts are valid until the next call of matte_numbers.
+struct matte_facts {
+    const char *name, *state; // "running"
+    double rate;              // mattes per second
+    double program_ms;        // time from a frame to its matte
+    double age_ms;            // by which the shown frame was later than the frame of its matte
+    double wait_ms;           // of a frame for its matte
+    uint64_t late;            // frames with an older matte, or without one
+    int restarts;
+    const char *trouble; // why the program failed, until it gives a matte; "": it works
+};
+// Describes a program of this thread. False: there are fewer.
+bool matte_describe(int index, struct matte_facts *facts);
+
 // ---- its steps: edge.c ----
 
 // Changes the old matte towards the new one, more where they differ more.

@@ -7,6 +7,8 @@
 #include "base/hash.h"
 #include "base/installed_program.h"
 #include "base/log.h"
+#include "base/process.h"
+#include "base/stats.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,12 +24,16 @@ enum {
     TURN_MS = 20,
     STALLED_MS = 5000,       // without an answer, the program is ended
     PATIENCE_MS = 15000,     // of a run that waits for each matte
-    FIRST_RESTART_MS = 500,  // each later one after twice the time
+    FRAME_TRIES = 2,         // such a run starts a program again this often for one frame,
+    TRIES_MOST = 4,          // and after this many failures without a matte never more
+    FIRST_RESTART_MS = 500,  // each later one after twice the time, unless the run waits for each matte
     LAST_RESTART_MS = 30000, // at most
     SOUND_MS = 10000,        // a program that ran longer starts again soon
     ENDED_MS = 1000 * 3600,  // a killed program ends soon
     LINES_MOST = 5,          // of its standard error, for each start
     FRAMES_GAP = 30,         // a later frame is of another scene
+    SHOWN = 60,              // frames of the figures
+    IDLE_MS = 2000,
     TEXT = 160,
 };
 
@@ -42,9 +48,11 @@ struct matte_source {
     struct matte_source *next;
     char name[MATTE_NAME + 1], path[PATH_MAX];
     struct program program;
-    bool runs;
-    int lines, failures;
+    bool runs, answered, patient; // answered: since its start; patient: the run waits for each matte
+    int lines, starts, failures;
+    int fruitless;                  // failures since the last matte
     int64_t started_ns, start_ns;   // of the program that runs; before this time, no new one starts
+    int64_t used_ns;                // when its matte was wanted last
     struct frame_key asked, newest; // the frame in flight, and the frame of `raw`
     int64_t asked_ns, newest_ns;    // when they were submitted
     bool in_flight, has, has_frame; // has_frame: `asked` was set
@@ -52,9 +60,15 @@ struct matte_source {
     uint8_t rgb[MATTE_PIXELS * 3], answer[MATTE_PIXELS];
     uint8_t asked_luma[MATTE_PIXELS], luma[MATTE_PIXELS], smooth[MATTE_PIXELS], held[MATTE_PIXELS];
     char told[TEXT]; // the failure that was logged last
+    struct frame_key shown;
+    bool own;      // the shown frame has its own matte
+    uint64_t late; // frames that had an older matte, or none
+    int64_t answered_ns;
+    struct stats program_ms, interval_ms, age_ms, wait_ms;
 };
 
 static _Thread_local struct matte_source *sources; // a program for each thread that filters frames
+static _Thread_local uint64_t missed;              // see matte_missed
 
 bool matte_name_ok(const char *name)
 {
@@ -101,6 +115,26 @@ static void hear(void *context, const char *line)
         log_warn("matte %s: %s", source->name, line);
 }
 
+// Sets when a program that has failed starts again, and says why it failed, once.
+static void rest(struct matte_source *source, const char *why)
+{
+    const int64_t now = clock_now_ns();
+    source->failures = (now - source->started_ns) / NS_PER_MS > SOUND_MS ? 0 : source->failures;
+    int delay_ms = FIRST_RESTART_MS;
+    for (int i = 0; i < source->failures && delay_ms < LAST_RESTART_MS && !source->patient; i++)
+        delay_ms *= 2;
+    source->failures++;
+    source->fruitless++;
+    source->start_ns = now + (int64_t)(delay_ms < LAST_RESTART_MS ? delay_ms : LAST_RESTART_MS) * NS_PER_MS;
+    source->runs = source->in_flight = source->has = false;
+    if (source->patient && source->fruitless == TRIES_MOST)
+        log_error("the program of the matte '%s' failed %d times: %s; it is not started again", source->name,
+                  TRIES_MOST, why);
+    else if (strcmp(why, source->told) != 0)
+        log_warn("the program of the matte '%s' is started again: %s; meanwhile, there is no matte", source->name, why);
+    snprintf(source->told, sizeof(source->told), "%s", why);
+}
+
 static void start(struct matte_source *source)
 {
     char width[12], height[12], name[MATTE_NAME + 1];
@@ -111,6 +145,8 @@ static void start(struct matte_source *source)
     snprintf(height, sizeof(height), "%d", MATTE_HEIGHT);
     source->program = (struct program){.heard = hear, .context = source};
     source->lines = 0;
+    source->answered = false;
+    source->starts++;
     source->started_ns = clock_now_ns();
     source->got = source->sent = 0;
     int error = ENOENT;
@@ -123,15 +159,14 @@ static void start(struct matte_source *source)
             program_start(&source->program, (const char *const[]){source->path, width, height, NULL}, PROGRAM_TALKS);
     source->runs = error == 0;
     if (error != 0)
-        source->start_ns = source->started_ns + (int64_t)LAST_RESTART_MS * NS_PER_MS;
+        rest(source, error == ENOENT ? "it is missing" : strerror(error));
 }
 
-// Ends the program, and says why once. Its matte is not used any more.
+// Ends the program. `why`: what it did wrong; NULL: how it ended.
 static void fail(struct matte_source *source, const char *why)
 {
     char text[TEXT];
     int value;
-    const int64_t now = clock_now_ns();
     program_kill(&source->program);
     const enum child_end end = program_end(&source->program, ENDED_MS, &value);
     if (why)
@@ -140,17 +175,7 @@ static void fail(struct matte_source *source, const char *why)
         snprintf(text, sizeof(text), "it exited with status %d%s", value, source->got > 0 ? " inside an answer" : "");
     else
         snprintf(text, sizeof(text), "it %s signal %d", value == SIGKILL ? "was killed by" : "crashed with", value);
-    source->failures = (now - source->started_ns) / NS_PER_MS > SOUND_MS ? 0 : source->failures;
-    int delay_ms = FIRST_RESTART_MS;
-    for (int i = 0; i < source->failures && delay_ms < LAST_RESTART_MS; i++)
-        delay_ms *= 2;
-    source->failures++;
-    source->start_ns = now + (int64_t)(delay_ms < LAST_RESTART_MS ? delay_ms : LAST_RESTART_MS) * NS_PER_MS;
-    source->runs = source->in_flight = source->has = false;
-    if (strcmp(text, source->told) != 0)
-        log_warn("the program of the matte '%s' is started again: %s; meanwhile, the filters apply everywhere",
-                 source->name, text);
-    memcpy(source->told, text, sizeof(text));
+    rest(source, text);
 }
 
 static bool key_same(const struct frame_key *a, const struct frame_key *b)
@@ -179,7 +204,13 @@ static void take_answer(struct matte_source *source, int hold_ms)
     memcpy(source->luma, source->asked_luma, MATTE_PIXELS);
     source->newest = source->asked;
     source->newest_ns = source->asked_ns;
-    source->has = true;
+    const int64_t now = clock_now_ns();
+    stats_add(&source->program_ms, (double)(now - source->asked_ns) / NS_PER_MS);
+    if (source->answered)
+        stats_add(&source->interval_ms, (double)(now - source->answered_ns) / NS_PER_MS);
+    source->answered_ns = now;
+    source->fruitless = 0;
+    source->has = source->answered = true;
     source->in_flight = false;
     source->got = source->sent = 0;
 }
@@ -245,19 +276,22 @@ static void wait_for(const struct matte_source *source, int64_t until_ns)
 {
     struct pollfd ready[] = {
         {.fd = source->runs ? source->program.pipe : -1, .events = POLLIN},
+        {.fd = source->runs ? source->program.errors : -1, .events = POLLIN},
         {.fd = source->runs && source->in_flight && source->sent < sizeof(source->rgb) ? source->program.input : -1,
          .events = POLLOUT}};
     const int left_ms = clock_ms_until(until_ns);
-    poll(ready, 2, left_ms < TURN_MS ? left_ms : TURN_MS);
+    poll(ready, 3, left_ms < TURN_MS ? left_ms : TURN_MS);
 }
 
 // Sends the frame if the program has answered the last one, and waits for its matte. Returns true if that is there.
 static bool advance(struct matte_source *source, const struct matte_request *request, const struct frame_key *key)
 {
-    const bool patient = request->wait_ms < 0;
-    const int64_t now = clock_now_ns();
-    const int64_t deadline_ns = now + (int64_t)(patient ? PATIENCE_MS : request->wait_ms) * NS_PER_MS;
+    const bool patient = source->patient = request->wait_ms < 0;
+    const int most = source->fruitless + FRAME_TRIES < TRIES_MOST ? source->fruitless + FRAME_TRIES : TRIES_MOST;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)(patient ? PATIENCE_MS : request->wait_ms) * NS_PER_MS;
     for (;;) {
+        if (patient && source->fruitless >= most)
+            return false;
         if (!source->runs && clock_now_ns() >= source->start_ns)
             start(source);
         if (source->runs)
@@ -268,7 +302,8 @@ static bool advance(struct matte_source *source, const struct matte_request *req
             send(source, request, key);
             pump(source, request->hold_ms);
         }
-        if (clock_now_ns() >= deadline_ns || (!patient && !(source->runs && key_same(&source->asked, key))))
+        if (clock_now_ns() >= deadline_ns || process_interrupted() ||
+            (!patient && !(source->runs && key_same(&source->asked, key))))
             return false;
         wait_for(source, deadline_ns);
     }
@@ -287,6 +322,20 @@ static struct matte_source *find(const char *name)
     return source;
 }
 
+// Counts a frame, once.
+static void note_shown(struct matte_source *source, const struct frame_key *key, bool own, int64_t begun_ns)
+{
+    if (source->late + source->wait_ms.count > 0 && key_same(key, &source->shown))
+        return;
+    source->shown = *key;
+    source->own = own;
+    source->late += !own;
+    missed += !own && source->patient;
+    stats_add(&source->wait_ms, (double)(clock_now_ns() - begun_ns) / NS_PER_MS);
+    if (own || (source->has && key_follows(key, &source->newest)))
+        stats_add(&source->age_ms, (double)(key->time_ns - source->newest.time_ns) / NS_PER_MS);
+}
+
 bool matte_numbers(const struct matte_request *request, const struct matte_edge *edge, int32_t *numbers)
 {
     if (!request->frame)
@@ -295,11 +344,70 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
     const uint64_t turned = request->mirror + 2 * (uint64_t)request->flip;
     const struct frame_key key = {(request->source ? hash_64(request->source, strlen(request->source)) : 0) + turned,
                                   request->number, request->time_ns, request->frame->plane[0]};
+    const int64_t begun_ns = clock_now_ns();
     const bool own = advance(source, request, &key);
+    note_shown(source, &key, own, begun_ns);
+    source->used_ns = clock_now_ns();
     // A matte of another scene, or an old one, shows what the filters are to hide.
     if (!own && (request->wait_ms < 0 || !source->has || !key_follows(&key, &source->newest) ||
                  clock_now_ns() - source->newest_ns > (int64_t)MATTE_OLD_MS * NS_PER_MS))
         return false;
     matte_refine(request->hold_ms > 0 ? source->held : source->smooth, source->luma, edge, numbers);
+    return true;
+}
+
+uint64_t matte_missed(void)
+{
+    return missed;
+}
+
+void matte_end(int idle_ms)
+{
+    const int64_t now = clock_now_ns();
+    int value;
+    for (struct matte_source **at = &sources, *source; (source = *at);) {
+        if (now - source->used_ns < (int64_t)idle_ms * NS_PER_MS) {
+            at = &source->next;
+            continue;
+        }
+        if (source->runs) {
+            program_kill(&source->program);
+            program_end(&source->program, ENDED_MS, &value);
+        }
+        *at = source->next;
+        free(source);
+    }
+}
+
+static const char *state_of(const struct matte_source *source)
+{
+    if (source->patient && source->fruitless >= TRIES_MOST)
+        return "given up";
+    if (clock_ms_since(source->used_ns) > IDLE_MS)
+        return "idle";
+    if (!source->runs)
+        return "waiting to restart";
+    return !source->answered ? "starting" : source->own ? "running" : "late";
+}
+
+bool matte_describe(int index, struct matte_facts *facts)
+{
+    const struct matte_source *source = sources;
+    for (; source && index > 0; index--)
+        source = source->next;
+    if (!source)
+        return false;
+    const double interval_ms = stats_late(&source->interval_ms, SHOWN, 50);
+    *facts = (struct matte_facts){
+        .name = source->name,
+        .state = state_of(source),
+        .rate = source->answered && interval_ms > 0 ? 1000 / interval_ms : 0,
+        .program_ms = stats_late(&source->program_ms, SHOWN, 50),
+        .age_ms = stats_late(&source->age_ms, SHOWN, 50),
+        .wait_ms = stats_late(&source->wait_ms, SHOWN, 50),
+        .late = source->late,
+        .restarts = source->starts > 1 ? source->starts - 1 : 0,
+        .trouble = source->answered ? "" : source->told,
+    };
     return true;
 }

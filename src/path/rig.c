@@ -436,8 +436,8 @@ bool rig_pass_run(struct rig *rig, const struct opencl_pass *opened, int first, 
 bool rig_pass_intact(const struct rig *rig)
 {
     const struct guarded *output = &rig->output[rig->last];
-    bool intact = true;
+    int64_t outside;
     if (!output->whole)
         return true; // an OpenCL image has no guard bytes
-    return compute_ok(guarded_check(output, rig->queue, &intact), "read the bytes beside an output") && intact;
+    return compute_ok(guarded_check(output, rig->queue, &outside), "read the bytes beside an output") && outside == 0;
 }

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "compute/tuned.h"
 #include "image/convert.h"
+#include "matte/matte.h"
 #include "path/opencl_chain.h"
 #include "tune/live_tuning.h"
 
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000, RGBA_BYTES = 4 };
+enum { CLOSE_PATIENCE_MS = 250, POLL_NS = 2000000, RGBA_BYTES = 4, IDLE_MS = 20000, PICTURE_MS = 5000 };
 
 struct pane {
     struct path *path; // NULL: not open
@@ -315,18 +316,27 @@ static int patience_ms(const struct panes *panes, const struct frame *frame)
     const struct source_info *info = source_info(panes->setup.source);
     const double rate = info->rate > 0 ? info->rate : SOURCE_DEFAULT_RATE;
     if (!info->live || panes->setup.settings->matte_wait >= 0)
-        return info->live ? panes->setup.settings->matte_wait : -1;
+        return info->live ? (int)panes->setup.settings->matte_wait : -1;
+    if (info->pictures || info->still)
+        return PICTURE_MS;
     return clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate));
+}
+
+struct frame_time panes_frame_time(const struct panes *panes, const struct frame *frame)
+{
+    return (struct frame_time){.number = frame->number,
+                               .time_ns = frame->video_ns,
+                               .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
+                               .previous = frame->follows,
+                               .wait_ms = patience_ms(panes, frame)};
 }
 
 static bool submit(const struct panes *panes, struct path *path, const struct frame *frame)
 {
-    const struct frame_time frame_time = {.number = frame->number,
-                                          .time_ns = frame->video_ns,
-                                          .source = frame->file ? frame->file : source_info(panes->setup.source)->name,
-                                          .previous = frame->follows,
-                                          .wait_ms = patience_ms(panes, frame)};
-    return path_submit(path, &frame->image, &frame_time);
+    const struct frame_time frame_time = panes_frame_time(panes, frame);
+    const bool ok = path_submit(path, &frame->image, &frame_time);
+    matte_end(IDLE_MS); // the program of a filter that has left the chain
+    return ok;
 }
 
 // Replaces the main pane's failed path by the cpu path and submits all frames in flight again. False if that fails, too

@@ -95,7 +95,9 @@ enum path_kind panes_kind(const struct panes *panes); // of the main pane's path
 enum path_kind panes_next_kind(const struct panes *panes);
 bool panes_build_runs(const struct panes *panes); // true: a thread builds; panes_close waits for it
 bool panes_rerun(const struct panes *panes);      // true: a pane has changed since the held frame was collected
-bool panes_split(const struct panes *panes);      // true: PANE_OTHER makes the second pane of the settings
+// The facts of a frame for a path. `wait_ms` counts from now.
+struct frame_time panes_frame_time(const struct panes *panes, const struct frame *frame);
+bool panes_split(const struct panes *panes); // true: PANE_OTHER makes the second pane of the settings
 enum panes_news panes_take_news(struct panes *panes);
 
 // The texts about a pane, which stay valid until the panes change.

@@ -239,9 +239,20 @@ bool edits_move(struct edits *edits, struct settings *settings, int step)
 bool edits_filter(struct edits *edits, struct settings *settings, int step)
 {
     int stage, param;
+    char error[CHAIN_ERROR];
     if (!settings_selected(settings, &stage, &param))
         return false;
     settings_select(settings, stage);
     edits_keep(edits, settings, EDIT_FILTER);
-    return stage_init(&settings->chain.stage[stage], filter_beside(settings->chain.stage[stage].filter, step));
+    struct chain *chain = &settings->chain;
+    const struct stage old = chain->stage[stage];
+    const struct filter *filter = old.filter;
+    do {
+        filter = filter_beside(filter, step);
+        if (filter == old.filter) {
+            chain->stage[stage] = old;
+            return false;
+        }
+    } while (!stage_init(&chain->stage[stage], filter) || !chain_check_masks(chain, error));
+    return true;
 }

@@ -35,7 +35,7 @@ struct settings {
     enum scope scope;
     int recording_format;      // of the key `r`: index in RECORDING_FORMATS
     struct option_size output; // the size of results; 0: that of the chain's results
-    int matte_wait;            // ms that a live frame waits for its matte; -1: until the next frame is due
+    float matte_wait;          // ms that a live frame waits for its matte; -1: until the next frame is due
     int output_fit;            // index in OUTPUT_FITS
 };
 
@@ -89,5 +89,6 @@ bool edits_add(struct edits *edits, struct settings *settings, const struct filt
 // Puts `stage` in place of the stage if that has the same filter, else adds it.
 bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage);
 bool edits_remove(struct edits *edits, struct settings *settings);
-bool edits_move(struct edits *edits, struct settings *settings, int step);   // -1: left, 1: right
-bool edits_filter(struct edits *edits, struct settings *settings, int step); // replaces the stage by the next filter
+bool edits_move(struct edits *edits, struct settings *settings, int step); // -1: left, 1: right
+// Replaces the stage by the next filter that the masks after it can limit.
+bool edits_filter(struct edits *edits, struct settings *settings, int step);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "compute/gl_context.h"
 #include "filter/user_filters.h"
+#include "matte/matte.h"
 #include "sink/screenshot.h"
 #include "tune/live_tuning.h"
 
@@ -208,6 +209,12 @@ bool stream_start(struct stream *s)
 
 bool stream_close(struct stream *s)
 {
+    if (matte_missed() > 0) {
+        log_error("%llu frames were made without a matte, because its program failed",
+                  (unsigned long long)matte_missed());
+        s->code = s->code == EXIT_OK ? EXIT_FAILED_SOME : s->code;
+    }
+    matte_end(0);
     if (!playback_stop(&s->playback, CAPTURE_STOP_MS) || !panes_finish(s->panes) ||
         !live_tuning_close(s->tuning, TUNING_PATIENCE_MS) || window_lost(s->window))
         return false;

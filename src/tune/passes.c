@@ -440,7 +440,7 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 
 // ---- the chain ----
 
-static const double split_gain = 0.97; // the plan `split` wins if it takes less than this share of the time of `fused`
+enum { FUSED, SPLIT, PLANS, COMPARED = 2 }; // only the first pass of the fused plan is divided
 
 static bool is_split_in_use(const struct tune_target *target, int passes)
 {
@@ -453,8 +453,76 @@ static bool is_split_in_use(const struct tune_target *target, int passes)
     return split;
 }
 
-// Stores that the plan `split` is faster than `fused`: the generic kernel as the choice of each fused pass.
-static bool store_split(const struct tune_target *target, int passes, double split_ms, double fused_ms)
+// The two plans of a chain as a subject of the tuner, for the comparison.
+struct plans_subject {
+    struct subject subject;
+    const struct tune_target *target;
+    struct tune_winner winner[PLANS][COMPARED];
+};
+
+struct built_plan {
+    struct subject *subject[COMPARED];
+    void *build[COMPARED];
+    double gap_ms;
+    int passes;
+};
+
+static void release_plan(void *of)
+{
+    struct built_plan *built = of;
+    for (int i = 0; i < built->passes; i++) {
+        if (built->build[i])
+            release(built->build[i]);
+        subject_close(built->subject[i]);
+    }
+    free(built);
+}
+
+static void *build_plan(struct subject *subject, int plan, char why[VERDICT_TEXT])
+{
+    const struct plans_subject *plans = (const struct plans_subject *)subject;
+    struct built_plan *built = xalloc(sizeof(*built));
+    bool ok = true;
+    for (int i = 0; ok && i <= plan; i++) {
+        const struct tune_winner *winner = &plans->winner[plan][i];
+        struct subject *pass = built->subject[built->passes++] = tune_pass_open(plans->target, plan == FUSED, i);
+        built->gap_ms += winner->gap_ms;
+        ok = prepare(pass) && (built->build[i] = build(pass, winner->configuration, why));
+    }
+    if (ok)
+        return built;
+    release_plan(built);
+    return NULL;
+}
+
+static bool time_plan(void *of, double for_ms, double *ms)
+{
+    const struct built_plan *built = of;
+    *ms = built->gap_ms;
+    for (int i = 0; i < built->passes; i++) {
+        double pass_ms;
+        if (!time_build(built->build[i], for_ms / built->passes, &pass_ms))
+            return false;
+        *ms += pass_ms;
+    }
+    return true;
+}
+
+// Compares the plan in use with the other one. Returns the faster one. False: a failure (logged).
+static bool compare_plans(struct plans_subject *plans, int used, struct tuner_result *result)
+{
+    static const struct subject_type type = {.build = build_plan, .time = time_plan, .release = release_plan};
+    struct tuner_trial trial[PLANS] = {{.configuration = FUSED}, {.configuration = SPLIT}};
+    plans->subject = (struct subject){.type = &type, .name = "the plans"};
+    *result = (struct tuner_result){.state = {.trial = trial, .trials = PLANS}, .base = used, .used = used};
+    const bool ok = compare_run(&(struct tuner_setup){.subject = &plans->subject}, result);
+    result->state = (struct tuner_state){0};
+    return ok;
+}
+
+// Stores which plan is faster, as the choices of each fused pass: the generic kernel for `split`.
+static bool store_plan(const struct tune_target *target, int passes, const struct tune_winner *fused,
+                       const struct tuner_result *result)
 {
     bool ok = true;
     struct variant_choice generic;
@@ -462,55 +530,57 @@ static bool store_split(const struct tune_target *target, int passes, double spl
     variant_parse(&generic, "generic");
     for (int i = 0; i < passes; i++) {
         struct subject *subject = tune_pass_open(target, true, i);
-        if (is_fused(subject))
-            ok = store_choice(pass_of(subject), &generic, split_ms, fused_ms) && ok;
+        if (is_fused(subject) && result->best == SPLIT)
+            ok = store_choice(pass_of(subject), &generic, result->best_ms, result->used_ms) && ok;
+        else if (is_fused(subject))
+            ok = store(subject, fused[i].configuration, fused[i].ms, fused[i].default_ms) && ok;
         subject_close(subject);
     }
     if (chain_print(target->chain, text))
-        log_info("chain %s is faster with the plan 'split': %.3f ms instead of %.3f", text, split_ms, fused_ms);
+        log_info("chain %s is faster with the plan '%s': %.3f ms instead of %.3f", text,
+                 result->best == SPLIT ? "split" : "fused", result->best_ms, result->used_ms);
     return ok;
 }
 
-struct tune_plan {
-    const char *name; // NULL: the chain has one plan
-    int passes, compared;
-    bool tiles;
-};
-
-// Tunes the passes of a plan. Returns the time of the first pass, or of the first two; the later ones are the same in
-// both plans. 0: unknown.
-static double tune_plan(const struct tune_target *target, const struct tune_plan *plan, tune_pass_hook *tune,
-                        void *context, bool *ok)
+// Tunes the passes of a plan. Returns true if all have winners.
+static bool tune_plan(const struct tune_target *target, const char *name, int passes, bool tiles, bool stores_fused,
+                      struct tune_winner *winner, tune_pass_hook *tune, void *context, bool *ok)
 {
-    double sum_ms = 0;
-    int timed = 0;
-    for (int i = 0; i < plan->passes && !process_interrupted(); i++) {
-        double ms = 0;
-        *ok = tune(context, tune_pass_open(target, plan->tiles, i), plan->name, &ms) && *ok;
-        timed += ms > 0;
-        if (i < plan->compared)
-            sum_ms += ms;
+    int found = 0;
+    for (int i = 0; i < passes && !process_interrupted(); i++) {
+        struct subject *subject = tune_pass_open(target, tiles, i);
+        winner[i].configuration = -1;
+        const bool stores = !tiles || stores_fused || !is_fused(subject);
+        *ok = tune(context, subject, name, stores, &winner[i]) && *ok;
+        found += winner[i].configuration >= 0;
     }
-    return timed == plan->passes ? sum_ms : 0; // without all passes, the plan has no time
+    return found == passes;
 }
 
 bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context)
 {
-    const struct plans plans = count_passes(target);
-    const bool both = plans.fused > 0 && plans.split > 0;
-    const bool was_split = both && is_split_in_use(target, plans.fused);
+    const struct plans count = count_passes(target);
+    const bool both = count.fused > 0 && count.split > 0;
+    const int used = both && is_split_in_use(target, count.fused) ? SPLIT : FUSED;
+    struct tune_winner *fused = xcalloc((size_t)count.fused + 1, sizeof(*fused));
+    struct tune_winner *split = xcalloc((size_t)count.split + COMPARED, sizeof(*split));
+    struct plans_subject plans = {.target = target};
+    struct tuner_result result;
     bool ok = true;
-    const double fused_ms =
-        tune_plan(target, &(struct tune_plan){both ? "fused" : NULL, plans.fused, 1, true}, tune, context, &ok);
-    struct tune_plan split = {NULL, plans.split, 2, false};
-    if (both) // only the first pass of the fused plan is divided
-        split = (struct tune_plan){"split", 2, 2, false};
-    const double split_ms = tune_plan(target, &split, tune, context, &ok);
-    if (!both || fused_ms <= 0 || split_ms <= 0)
-        return ok;
-    // The plan in use stays, unless the other one is clearly faster.
-    const bool faster = was_split ? fused_ms >= split_gain * split_ms : split_ms < split_gain * fused_ms;
-    if (faster && stores)
-        ok = store_split(target, plans.fused, split_ms, fused_ms) && ok;
+    // A fused pass that is not in use is stored only if its plan wins.
+    bool compares =
+        tune_plan(target, both ? "fused" : NULL, count.fused, true, used == FUSED, fused, tune, context, &ok);
+    compares = tune_plan(target, both ? "split" : NULL, both ? COMPARED : count.split, false, true, split, tune,
+                         context, &ok) &&
+               compares;
+    if (both && compares && stores) {
+        plans.winner[FUSED][0] = fused[0];
+        memcpy(plans.winner[SPLIT], split, sizeof(plans.winner[SPLIT]));
+        ok = compare_plans(&plans, used, &result) && ok;
+        if (ok && result.best != used)
+            ok = store_plan(target, count.fused, fused, &result);
+    }
+    free(fused);
+    free(split);
     return ok;
 }

@@ -31,13 +31,20 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 // Returns the choice of a configuration. Only for subjects of tune_pass_open.
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
 
-// Searches the space of a pass, and closes the subject. `plan`: "fused" or "split";
-// NULL: the chain has one plan. Sets *ms to the best time with the pause before it; it stays 0 without a time. False: a
-// failure (logged).
-typedef bool tune_pass_hook(void *context, struct subject *subject, const char *plan, double *ms);
+// The winner of a pass. configuration -1: there is none.
+struct tune_winner {
+    int configuration;
+    double ms, default_ms, gap_ms; // gap_ms: the pause before a run
+};
+
+// Searches the space of a pass, and closes the subject. `plan`: "fused" or "split"; NULL: the chain has one plan.
+// `stores`: stores the winner, unless it is in use. Fills the winner. False: a failure (logged).
+typedef bool tune_pass_hook(void *context, struct subject *subject, const char *plan, bool stores,
+                            struct tune_winner *winner);
 // Tunes a chain: all passes of its plans, of which it has up to two. In the plan `fused`, a pass may convert and filter
 // before its stencil. In the plan `split`, the conversion and the filters before a stencil are a pass of their own. If
-// both have times, stores which plan is faster (unless `stores` is false). Ends early after a signal. False: a failure.
+// both have winners, compares the plan in use with the other one as tuner_run compares configurations, and stores the
+// faster one (unless `stores` is false). Ends early after a signal. False: a failure.
 bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);
 
 // Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the

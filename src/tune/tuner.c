@@ -448,9 +448,10 @@ static int choose_winner(struct comparison *comparison, bool energy, double *noi
     double least = compare_least(&series_of(&comparison->finalist[0], energy)->value, noise);
     int winner = 0;
     for (int i = 1; i < comparison->count; i++) {
-        const double ratio = samples_percentile(&series_of(&comparison->finalist[i], energy)->ratio, 50);
-        if (ratio <= least)
-            continue;
+        const struct samples *ratios = &series_of(&comparison->finalist[i], energy)->ratio;
+        const double ratio = samples_percentile(ratios, 50);
+        if (ratio <= least || samples_percentile(ratios, 25) <= 1 + TUNER_GAIN_MIN)
+            continue; // it must also be faster in three of four rounds
         least = ratio;
         winner = i;
     }

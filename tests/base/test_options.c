@@ -41,7 +41,8 @@ static const struct option_list list = {.command = "test",
                                         .examples = examples,
                                         .details = details,
                                         .exits = exits,
-                                        .options = rows};
+                                        .options = rows,
+                                        .complete = "source"};
 
 struct run {
     struct values values;
@@ -121,6 +122,26 @@ static void test_right(void)
         strcat(many, "-Nx ");
     CHECK_NUMBER(parse(many).result, OPTION_ERROR);
     CHECK_HAS(parse(many).errors, "--name is given more than 64 times");
+}
+
+// Options of other programs.
+static void test_foreign(void)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"--camera 0", "unknown option --camera; the source needs no option: monocle test clip.mp4, or /dev/video0"},
+        {"-i x", "unknown option -i; the source needs no option"},
+        {"--fps=3", "unknown option --fps; did you mean --rate 30?"},
+        {"-fps 3", "unknown option -fps; did you mean --rate 30?"},
+        {"--gpu", "unknown option --gpu; did you mean --device gpu?"},
+        {"-vf x", "unknown option -v in -vf; monocle test --help"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct run r = parse(cases[i].line);
+        CHECK_NUMBER(r.result, OPTION_ERROR);
+        CHECK_HAS(r.errors, cases[i].says);
+    }
 }
 
 static void test_wrong(void)
@@ -265,6 +286,7 @@ int main(void)
 {
     setlocale(LC_ALL, "de_DE.UTF-8"); // with a decimal comma the results are the same (if this locale is installed)
     test_right();
+    test_foreign();
     test_wrong();
     test_environment();
     test_nearest();

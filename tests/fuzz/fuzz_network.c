@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 // The arguments are a network and, if not 20000, the number of mutations.
 int main(int argc, char **argv)
 {
-    static uint8_t seed[1 << 16], data[sizeof(seed)];
+    static uint8_t seed[1 << 19], data[sizeof(seed)];
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
     const long rounds = argc > 2 ? atol(argv[2]) : 20000;
     if (!file)

@@ -247,7 +247,7 @@ static void test_file(void)
     write_file(&scratch, "{\"smoothing\": 1}", false, "smoothing must be a number from 0 to 0.95");
     write_file(&scratch, "{\"gap\": 1}", false, "there is no key 'gap'");
     write_file(&scratch, "{\"contrast\": true}", false, "contrast must be a number");
-    write_file(&scratch, "{\"size\": 3}", false, "there is no key 'size'");
+    write_file(&scratch, "{\"size\": 3}", false, "size must be two numbers");
     write_file(&scratch, "{\"lens\": 3}", false, "lens must be a text");
     write_file(&scratch, "{\"lens\": \"1 2 3\"}", false, "lens must have arguments of the undistort filter");
     write_file(&scratch, "{\"lens\": \"200 200 9 9 0 0 0 0,gray\"}", false, "only one filter");

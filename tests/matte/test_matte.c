@@ -82,9 +82,14 @@ static int misbehave(const char *kind, int width, int height)
             pause();
         if (strcmp(kind, "child") == 0)
             return 4;
+        if (strcmp(kind, "nurse") == 0 && n == 0 && fork() == 0 && alarm(60) == 0)
+            pause();
         if (strcmp(kind, "short") == 0)
             answer(matte, MATTE_PIXELS - 1), exit(5);
-        answer(matte, strcmp(kind, "long") == 0 ? MATTE_PIXELS + 1 : MATTE_PIXELS);
+        int done = 0;
+        while (strcmp(kind, "slow") == 0 && done < 1000)
+            answer(matte + done++, 1);
+        answer(matte + done, (strcmp(kind, "long") == 0 ? MATTE_PIXELS + 1 : MATTE_PIXELS) - (size_t)done);
     }
     return 0;
 }
@@ -145,12 +150,22 @@ static void check_good(void)
     CHECK(!matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers));
 }
 
+static struct matte_facts facts_of(const char *name)
+{
+    struct matte_facts facts = {.name = ""};
+    for (int i = 0; strcmp(facts.name, name) != 0 && matte_describe(i, &facts); i++)
+        ;
+    CHECK_TEXT(facts.name, name);
+    return facts;
+}
+
 // No matte from a program that misbehaves is used; the failure is logged once; it starts again after longer pauses.
-static void check_bad(const char *kind, const char *why, bool answers)
+// `why` NULL: its mattes are right.
+static void check_bad(const char *kind, const char *why, int right)
 {
     struct captured captured;
     add_program(kind);
-    tick_ns = strstr(why, "5 s") ? 500000000 : 1000; // 5 s pass at once; else the programs have real time
+    tick_ns = why && strstr(why, "5 s") ? 500000000 : 1000; // 5 s pass at once; else the programs have real time
     capture_stderr(&captured);
     int mattes = 0, number = 0;
     for (int round = 0; round < 3; round++, pass_ms(31000)) {
@@ -158,11 +173,88 @@ static void check_bad(const char *kind, const char *why, bool answers)
             mattes += ask(kind, (uint64_t)number++, 200, 60000) >= 0;
     }
     const char *said = captured_stderr(&captured);
-    const char *first = strstr(said, why);
     const bool early = strcmp(kind, "early") == 0; // it may write too much before its first answer counts
-    check_that(&unit, mattes == (answers ? 3 : 0) || (early && mattes < 3), "%s: %d mattes", kind, mattes);
+    check_that(&unit, mattes == right || (early && mattes < 3), "%s: %d mattes", kind, mattes);
+    const struct matte_facts facts = facts_of(kind);
+    check_that(&unit, facts.late == (uint64_t)(9 - mattes), "%s: %d late", kind, (int)facts.late);
+    if (!why) {
+        check_that(&unit, strcmp(facts.state, "idle") == 0 && !facts.trouble[0] && facts.restarts == 0, "%s: %s, %s",
+                   kind, facts.state, facts.trouble);
+        check_that(&unit, !strstr(said, "started again"), "%s: '%s'", kind, said);
+        return;
+    }
+    const char *first = strstr(said, why);
+    check_that(&unit, facts.restarts >= 2 && (right > 0 || strstr(facts.trouble, why)), "%s: %s, %d restarts", kind,
+               facts.trouble, facts.restarts);
     check_that(&unit, first != NULL, "%s: '%s' lacks '%s'", kind, said, why);
     check_that(&unit, first && !strstr(first + 1, why), "%s: said twice: '%s'", kind, said);
+}
+
+static void check_facts(void)
+{
+    struct matte_facts facts;
+    matte_end(0);
+    CHECK(!matte_describe(0, &facts));
+    add_program("stalls");
+    tick_ns = 1000;
+    CHECK_NUMBER(ask("good", 0, 200, 60000), 200);
+    CHECK_NUMBER(ask("stalls", 0, 200, 0), -1);
+    facts = facts_of("good");
+    CHECK_TEXT(facts.state, "running");
+    CHECK(facts.late == 0 && facts.restarts == 0 && facts.age_ms == 0 && facts.rate == 0 && facts.program_ms > 0);
+    CHECK_TEXT(facts_of("stalls").state, "starting");
+    pass_ms(500);
+    CHECK_NUMBER(ask("good", 1, 200, 60000), 200);
+    CHECK_NUMBER(ask("good", 1, 200, 60000), 200); // the same frame counts once
+    facts = facts_of("good");
+    CHECK(facts.rate > 1.8 && facts.rate <= 2 && facts.age_ms == 0);
+    CHECK_NUMBER(ask("good", 2, 200, 0), 200); // sent, and not waited for
+    CHECK_NUMBER(facts_of("good").late, 1);
+    CHECK_TEXT(facts_of("good").state, "late");
+    CHECK_NUMBER(ask("good", 2, 200, 60000), 200); // the same frame counts once
+    CHECK_NUMBER(facts_of("good").late, 1);
+    pass_ms(3000);
+    CHECK_TEXT(facts_of("good").state, "idle");
+    CHECK_NUMBER(ask("good", 10, 200, 60000), 200); // it is used again, and the other one is not
+    matte_end(3000);
+    CHECK_NUMBER(matte_describe(0, &facts) + matte_describe(1, &facts), 1);
+    CHECK_TEXT(facts_of("good").name, "good");
+}
+
+// A run that waits for each matte tries a program twice for a frame, and four times at most.
+static void check_given_up(void)
+{
+    struct captured captured;
+    tick_ns = 5000000;
+    capture_stderr(&captured);
+    const uint64_t before = matte_missed();
+    for (uint64_t n = 0; n < 5; n++)
+        CHECK_NUMBER(ask("absent", n, 200, -1), -1);
+    CHECK_NUMBER((int)(matte_missed() - before), 5);
+    CHECK_HAS(captured_stderr(&captured), "the program of the matte 'absent' failed 4 times: it exited with status 7");
+    CHECK_NUMBER(facts_of("absent").restarts, 3);
+    CHECK_TEXT(facts_of("absent").state, "given up");
+}
+
+// Returns true if a process runs a program of this kind.
+static bool runs(const char *kind)
+{
+    char command[100];
+    snprintf(command, sizeof(command), "pgrep -f -- '[-]-program %s' > /dev/null", kind);
+    return system(command) == 0;
+}
+
+// The end of a program is the end of its children.
+static void check_group(void)
+{
+    add_program("nurse");
+    tick_ns = 1000;
+    CHECK_NUMBER(ask("nurse", 0, 200, 60000), 200);
+    CHECK(runs("nurse"));
+    matte_end(0);
+    for (int i = 0; i < 50 && runs("nurse"); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    CHECK(!runs("nurse"));
 }
 
 // ---- steps, by their rules ----
@@ -336,22 +428,24 @@ int main(int argc, char **argv)
         return misbehave(argv[2], atoi(argv[3]), atoi(argv[4]));
     static const struct {
         const char *kind, *why;
-        bool answers; // right answers, too
+        int right; // of 9 mattes
     } bad[] = {
-        {"absent", "it exited with status 7", false},
-        {"early", "it wrote more than a matte for each frame", true},
-        {"closed", "it gave no matte for 5 s", false},
-        {"mute", "was killed by", false},
-        {"deaf", "it gave no matte for 5 s", false},
-        {"stubborn", "it gave no matte for 5 s", false},
-        {"crash", "it crashed with signal 11", false},
-        {"killed", "it was killed by signal 9", false},
-        {"leaves", "it exited with status 3", false},
-        {"done", "it exited with status 0", true},
-        {"stalls", "it gave no matte for 5 s", false},
-        {"child", "it gave no matte for 5 s", false},
-        {"short", "it exited with status 5 inside an answer", false},
-        {"long", "it wrote more than a matte for each frame", true},
+        {"absent", "it exited with status 7", 0},
+        {"early", "it wrote more than a matte for each frame", 3},
+        {"closed", "it gave no matte for 5 s", 0},
+        {"mute", "was killed by", 0},
+        {"deaf", "it gave no matte for 5 s", 0},
+        {"stubborn", "it gave no matte for 5 s", 0},
+        {"crash", "it crashed with signal 11", 0},
+        {"killed", "it was killed by signal 9", 0},
+        {"leaves", "it exited with status 3", 0},
+        {"done", "it exited with status 0", 3},
+        {"stalls", "it gave no matte for 5 s", 0},
+        {"child", "it gave no matte for 5 s", 0},
+        {"short", "it exited with status 5 inside an answer", 0},
+        {"long", "it wrote more than a matte for each frame", 3},
+        {"chatty", NULL, 9},
+        {"slow", NULL, 9},
     };
     signal(SIGPIPE, SIG_IGN);
     unit_directory(directory);
@@ -367,7 +461,10 @@ int main(int argc, char **argv)
     check_names();
     check_good();
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        check_bad(bad[i].kind, bad[i].why, bad[i].answers);
+        check_bad(bad[i].kind, bad[i].why, bad[i].right);
+    check_facts();
+    check_given_up();
+    check_group();
     snprintf(command, sizeof(command), "rm -rf '%s'", directory);
     CHECK(system(command) == 0);
     return check_end(&unit);

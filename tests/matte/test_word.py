@@ -5,7 +5,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import Checks, at, programs
-from live_support import has_opencl, picture, png, run
+from live_support import events, has_opencl, picture, png, run, y4m
 
 BINARY, = programs(1)
 # A program for mattes: copies the red of each pixel.
@@ -101,6 +101,40 @@ def hidden(c):
                               f"fill=teal,matte={name}:behind", "--screenshot", at("shot.png"), at("in.png"),
                               XDG_CONFIG_HOME=at(), XDG_STATE_HOME=at("state"))
         c.check(code == 0 and picture(at("shot.png")) == b"\x00\x80\x80" * 64 * 36, name, code, errors)
+    with open(at("in.y4m"), "wb") as file:
+        file.write(y4m(64, 36, "420jpeg", 5))
+    code, _, errors = run(BINARY, "live", "-p", "cpu", "--headless", "--fast", "-f", "fill=teal,matte=ends:behind",
+                          at("in.y4m"), XDG_CONFIG_HOME=at(), XDG_STATE_HOME=at("state"))
+    c.check(code == 1 and "frames were made without a matte, because its program failed" in errors, code, errors)
+
+
+def failures(c):
+    """A file without a matte fails. The run tries a program four times, and says why it failed."""
+    program("ends", f"#!/bin/sh\necho run >> {at('runs')}\nexit 3\n")
+    for name in "abcd":
+        png(at(name + ".png"), 64, 36)
+    code, _, errors = run(BINARY, "batch", "-p", "cpu", "-J", "1", "-f", "gray,matte=ends:behind", "-o", at("out"),
+                          *(at(name + ".png") for name in "abcd"), cwd=at(), XDG_CONFIG_HOME=at())
+    c.check(code == 3 and not os.path.exists(at("out", "a.png")), code, errors)
+    c.check(errors.count("the program of a matte gave none") == 4, errors)
+    c.check(errors.count("the program of the matte 'ends' failed 4 times: it exited with status 3") == 1, errors)
+    with open(at("runs"), encoding="utf-8") as file:
+        c.check(file.read() == "run\n" * 4, "runs")
+
+
+def reported(c):
+    """The JSON events have each program."""
+    program("red", RED)
+    with open(at("in.y4m"), "wb") as file:
+        file.write(y4m(64, 36, "420jpeg", 5))
+    code, out, errors = run(BINARY, "live", "-p", "cpu", "--headless", "--fast", "--json", "-f",
+                            "invert,matte=red:behind", at("in.y4m"), XDG_CONFIG_HOME=at(), XDG_STATE_HOME=at("state"))
+    said = events(out)
+    c.check(code == 0, code, errors)
+    (matte,) = said[-1]["mattes"]
+    c.check(matte["name"] == "red" and matte["state"] == "running" and matte["trouble"] == "", matte)
+    c.check((matte["late"], matte["restarts"], matte["age_ms"]) == (0, 0, 0), matte)
+    c.check(matte["rate"] > 0 and matte["wait_ms"] >= matte["program_ms"] > 0, matte)
 
 
 def refused(c):
@@ -115,4 +149,4 @@ def refused(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, edges, hidden, refused))
+    sys.exit(Checks().run(pixels, edges, hidden, failures, reported, refused))

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "command/shared.h"
 #include "lane/score.h"
+#include "matte/matte.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -31,16 +32,20 @@ static const struct option options[] = {
      .help = "move the four points with the mouse; Enter writes them to the file of --config (default: lane.json)",
      .offset = AT(calibrate),
      .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
+    {"marks", 0, OPTION_TEXT, "NAME",
+     .help = "the program ~/.config/monocle/mattes/NAME finds the marks: white is paint (docs/lane.md)",
+     .offset = AT(marks), .excludes = "calibrate|score"},
     PATH_OPTION(AT(path), "pipeline"),
     DEVICE_OPTION(AT(device), "", ""),
     THREADS_OPTION(AT(threads)),
-    {"frames", 'n', OPTION_INT, "N", .help = "stop after N frames; default: 300 if the source has no end",
-     .offset = AT(frames), .min = 1, .max = INT_MAX},
+    {"frames", 'n', OPTION_INT, "N",
+     .help = "stop after N frames; default: 300 if the source has no end, or with --loop", .offset = AT(frames),
+     .min = 1, .max = INT_MAX},
     {"fast", 0, OPTION_FLAG, .help = "run as fast as possible, not at the source's rate; no effect with cameras",
      .offset = AT(fast)},
+    LOOP_OPTION(AT(loop)),
     {"independent", 0, OPTION_FLAG,
-     .help =
-         "the frames are unrelated pictures: nothing is kept from one to the next, and raw_file is the picture's name",
+     .help = "the frames are unrelated pictures of any size: nothing is kept for the next one; raw_file is its name",
      .offset = AT(independent), .excludes = "calibrate|score"},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     JSON_OPTION(AT(json), "print one JSON object per frame on standard output"),
@@ -148,10 +153,16 @@ static int run(int argc, char **argv)
         return EXIT_USAGE;
     if (o.score && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;
-    if (!output_files_check(&o.outputs, o.json))
+    if (!output_files_check(&o.outputs, o.json) ||
+        !loop_option_fits(o.loop, operands.count > 0 ? operands.word[0] : NULL))
         return EXIT_USAGE;
     if (o.measures && !o.json) {
         log_error("--measures prints nothing without --json; add it");
+        return EXIT_USAGE;
+    }
+    char why[MATTE_WHY] = "the name has letters, digits, '-' and '_'";
+    if (o.marks && (!matte_name_ok(o.marks) || !matte_ready(o.marks, why))) {
+        log_error("--marks: %s", why);
         return EXIT_USAGE;
     }
     if (o.calibrate && !o.config)

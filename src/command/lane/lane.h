@@ -10,11 +10,11 @@ struct lane_options {
     const char *camera, *points, *config, *score;
     struct output_options outputs;
     struct mode_options mode;
-    const char *device, *socket, *culane;
+    const char *device, *socket, *culane, *marks;
     int path, threads; // path -1: the user named none
     double lane_width;
     int frames;
-    bool fast, headless, json, measures, calibrate, independent;
+    bool loop, fast, headless, json, measures, calibrate, independent;
     int log_level;
 };
 

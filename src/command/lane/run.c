@@ -111,15 +111,33 @@ static bool read_config(const struct lane_options *o, struct lane_config *config
     return ok;
 }
 
-static bool make_map(const struct run *run, const struct lane_config *config, struct lane_map *map,
-                     char error[CONFIG_ERROR])
+static bool refuse_camera(const struct image_shape *shape, const char *why, char error[CONFIG_ERROR])
+{
+    snprintf(error, CONFIG_ERROR, "the camera does not fit frames of %dx%d: %s", shape->width, shape->height, why);
+    return false;
+}
+
+// Scales the calibration to the source's frames.
+static bool fit_camera(const struct run *run, struct lane_camera *camera, char error[CONFIG_ERROR])
+{
+    const struct image_shape *shape = &run->stream.playback.info->shape;
+    const int from[2] = {camera->size[0], camera->size[1]};
+    char why[LANE_ERROR];
+    if (!lane_camera_fit(camera, shape->width, shape->height, why))
+        return refuse_camera(shape, why, error);
+    if (from[0] > 0 && (from[0] != shape->width || from[1] != shape->height) &&
+        (camera->has_points || lane_lens_bends(&camera->lens)))
+        log_info("%s is for frames of %dx%d: scaled to %dx%d", run->options->config, from[0], from[1], shape->width,
+                 shape->height);
+    return true;
+}
+
+static bool make_map(const struct run *run, struct lane_camera *camera, struct lane_map *map, char error[CONFIG_ERROR])
 {
     const struct image_shape *shape = &run->stream.playback.info->shape;
     char why[LANE_ERROR];
-    if (lane_map_init(map, &config->camera, shape->width, shape->height, why))
-        return true;
-    snprintf(error, CONFIG_ERROR, "the camera does not fit frames of %dx%d: %s", shape->width, shape->height, why);
-    return false;
+    return fit_camera(run, camera, error) &&
+           (lane_map_init(map, camera, shape->width, shape->height, why) || refuse_camera(shape, why, error));
 }
 
 static bool watch_config(struct run *run)
@@ -134,13 +152,21 @@ static bool watch_config(struct run *run)
     return run->edits > 0;
 }
 
-// Returns an exit code.
-static enum exit_code open_source(struct run *run, const char *text)
+enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
+
+static bool is_large(const struct image_shape *shape)
 {
-    enum { WIDTH_MIN = 160, HEIGHT_MIN = 90 }; // smaller pictures have fewer rows than LANE_SAMPLES, and false lines
+    return shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN;
+}
+
+// Returns an exit code.
+static enum exit_code open_source(struct run *run, const char *text, const struct lane_camera *camera)
+{
     const struct lane_options *o = run->options;
-    struct source_setup setup = {.text = text, .settle = output_files_settle(&o->outputs)};
-    setup.paced = !o->fast && !(o->headless && o->outputs.record);
+    struct source_setup setup = {.text = text, .loop = o->loop, .settle = output_files_settle(&o->outputs)};
+    // A recording has one size; points and a lens belong to one size.
+    setup.slides = o->independent && !o->outputs.record && !camera->has_points && !lane_lens_bends(&camera->lens);
+    setup.paced = !o->fast && !(o->headless && (o->outputs.record || setup.slides));
     if (!mode_options_take(&o->mode, &setup))
         return EXIT_USAGE;
     run->stream.playback.source = source_open(&setup);
@@ -151,7 +177,7 @@ static enum exit_code open_source(struct run *run, const char *text)
     if (!output_files_spare(&o->outputs, run->stream.playback.source))
         return EXIT_USAGE;
     const struct image_shape *shape = &run->stream.playback.info->shape;
-    if (shape->width >= WIDTH_MIN && shape->height >= HEIGHT_MIN)
+    if (is_large(shape))
         return EXIT_OK;
     log_error("frames of %dx%d are too small to find lanes; give at least %dx%d", shape->width, shape->height,
               WIDTH_MIN, HEIGHT_MIN);
@@ -193,6 +219,11 @@ static bool find_lines(struct run *run, const struct frame *frame)
     struct lane_trace *trace = run->window || run->options->measures ? &run->trace : NULL;
     if (independent)
         begin_anew(run);
+    if (!is_large(&image->shape)) {
+        run->result = (struct lane_result){.left = -1, .right = -1};
+        run->table = lane_pipeline_table(&run->pipeline, sums);
+        return true;
+    }
     if (!lane_aim_search(&run->aim, &run->pipeline, image, &run->tracker))
         return false;
     if (run->built == run->pipeline.changes) {
@@ -278,6 +309,7 @@ static bool find(struct run *run, const struct frame *frame)
     const struct path_result *path = panes_result(s->panes, PANE_MAIN);
     const int64_t begun_ns = clock_now_ns();
     run->first_ns = s->meter.frames == 0 ? frame->elapsed_ns : run->first_ns;
+    run->pipeline.frame_time = panes_frame_time(s->panes, frame);
     if (!find_lines(run, frame)) {
         s->code = EXIT_DEVICE;
         return false;
@@ -343,6 +375,31 @@ static void follow_path(void *context)
         run->pipeline.setup.gl = window_gl(s->window);
 }
 
+// Sets the chain that finds the lines, and builds it.
+static bool build(struct run *run)
+{
+    struct stream *s = &run->stream;
+    run->built = run->pipeline.changes;
+    panes_measure(s->panes, MEASURE_COLUMNS, LANE_STRIPS);
+    if (!lane_pipeline_chain(&run->pipeline, &s->settings.chain) || !stream_build(s))
+        return false;
+    follow_path(run);
+    return true;
+}
+
+// Builds the chain again, for another map or other settings. Sets the exit code on failure.
+static bool rebuild(struct run *run)
+{
+    struct stream *s = &run->stream;
+    stream_drain(s);
+    if (s->code >= EXIT_NOTHING)
+        return false;
+    panes_close(s->panes);
+    if (!build(run))
+        s->code = EXIT_DEVICE;
+    return s->code != EXIT_DEVICE;
+}
+
 static void serve(void *context)
 {
     struct run *run = context;
@@ -355,11 +412,35 @@ static void wait_for(void *context, int fd, int64_t timeout_ns)
     control_wait(run->control, fd, timeout_ns);
 }
 
+// The next picture of --independent has another size.
+static void follow_size(void *context)
+{
+    struct run *run = context;
+    struct stream *s = &run->stream;
+    const struct image_shape *shape = &s->playback.info->shape;
+    char error[CONFIG_ERROR];
+    if (!make_map(run, &run->camera, &run->given, error)) {
+        log_error("%s", error);
+        s->code = EXIT_FAILED_SOME;
+        s->quit = true;
+        return;
+    }
+    if (s->drawn) {
+        lane_board_finish(&run->board);
+        if (!lane_board_init(&run->board, shape->width, shape->height)) {
+            log_error("cannot draw the lines: out of memory");
+            s->code = EXIT_DEVICE;
+        }
+    }
+    begin_anew(run);
+    rebuild(run);
+}
+
 // Without a display, the run is headless. False: out of memory (logged).
 static bool open_window(struct run *run)
 {
     static const struct stream_client client = {
-        .show = show, .changed = follow_path, .events = serve, .wait = wait_for};
+        .show = show, .changed = follow_path, .events = serve, .wait = wait_for, .reshaped = follow_size};
     const struct lane_options *o = run->options;
     const struct source_info *info = run->stream.playback.info;
     const int width = info->shape.width, height = info->shape.height;
@@ -374,6 +455,7 @@ static bool open_window(struct run *run)
                     .client = &client,
                     .context = run,
                     .source_kept = "in this command",
+                    .loop = o->loop,
                     .driven = run->control != NULL,
                     .served = run->control != NULL,
                     .threads = o->threads,
@@ -381,7 +463,7 @@ static bool open_window(struct run *run)
                     .depth = run->window || run->control || info->live ? 1 : 2,
                     .limit = (uint64_t)o->frames,
                 });
-    if (o->frames == 0 && info->endless && !run->window && !o->socket)
+    if (o->frames == 0 && (info->endless || o->loop) && !run->window && !o->socket)
         run->stream.setup.limit = ENDLESS_FRAMES;
     if (run->window || o->outputs.record || o->outputs.screenshot || o->socket)
         run->stream.drawn = &run->board.image;
@@ -392,21 +474,10 @@ static bool open_window(struct run *run)
     return outputs_open(&run->stream.outputs, NULL, info, width, height, &run->stream.meter, &run->stream.note);
 }
 
-// Sets the chain that finds the lines, and builds it.
-static bool build(struct run *run)
-{
-    struct stream *s = &run->stream;
-    run->built = run->pipeline.changes;
-    panes_measure(s->panes, MEASURE_COLUMNS, LANE_STRIPS);
-    if (!lane_pipeline_chain(&run->pipeline, &s->settings.chain) || !stream_build(s))
-        return false;
-    follow_path(run);
-    return true;
-}
-
 static void take_config(struct run *run, const struct lane_config *config, const struct lane_map *map)
 {
     run->pipeline.settings = config->settings;
+    run->pipeline.marks = run->options->marks;
     if (memcmp(map->picture, run->given.picture, sizeof(map->picture)) == 0)
         return; // the pitch that was found stays
     run->given = *map;
@@ -435,19 +506,6 @@ static bool is_config(const char *name, const void *path)
     return strcmp(name, file_base(path)) == 0;
 }
 
-// Builds the chain again, for another map or other settings. Sets the exit code on failure.
-static bool rebuild(struct run *run)
-{
-    struct stream *s = &run->stream;
-    stream_drain(s);
-    if (s->code >= EXIT_NOTHING)
-        return false;
-    panes_close(s->panes);
-    if (!build(run))
-        s->code = EXIT_DEVICE;
-    return s->code != EXIT_DEVICE;
-}
-
 // Follows changes of the configuration file. A wrong file changes nothing.
 static void follow_config(struct run *run)
 {
@@ -457,7 +515,7 @@ static void follow_config(struct run *run)
     char error[CONFIG_ERROR];
     if (!file_watch_any(run->edits, is_config, run->options->config))
         return;
-    if (!read_config(run->options, &config, error) || !make_map(run, &config, &map, error)) {
+    if (!read_config(run->options, &config, error) || !make_map(run, &config.camera, &map, error)) {
         log_error("%s; the former configuration stays in use", error);
         return;
     }
@@ -535,14 +593,16 @@ static enum exit_code open_all(struct run *run, const char *source)
     if (code == EXIT_OK && !check_culane(run->options->culane))
         return EXIT_NOTHING;
     if (code == EXIT_OK)
-        code = open_source(run, source);
-    if (code == EXIT_OK && run->options->calibrate) {
-        run->camera = config.camera;
-        return EXIT_OK;
-    }
-    if (code == EXIT_OK && !make_map(run, &config, &map, error)) {
+        code = open_source(run, source, &config.camera);
+    const bool calibrate = run->options->calibrate;
+    if (code == EXIT_OK &&
+        !(calibrate ? fit_camera(run, &config.camera, error) : make_map(run, &config.camera, &map, error))) {
         log_error("%s", error);
         return EXIT_USAGE;
+    }
+    if (code == EXIT_OK && calibrate) {
+        run->camera = config.camera;
+        return EXIT_OK;
     }
     if (code == EXIT_OK && !watch_config(run))
         code = EXIT_NOTHING;
@@ -573,6 +633,7 @@ static bool close_all(struct run *run, enum exit_code *code)
     lane_pipeline_close(&run->pipeline);
     if (!stream_close(&run->stream))
         return false;
+    *code = *code == EXIT_OK ? run->stream.code : *code;
     if (run->edits > 0)
         close(run->edits);
     lane_window_close(run->window);
@@ -585,9 +646,9 @@ static void print_summary(const struct run *run)
     const struct stream *s = &run->stream;
     FILE *out = run->options->outputs.on_stdout ? stderr : stdout;
     struct pane_facts facts;
-    fprintf(out, "%llu frames: lanes in %d, held in %d, none in %d; %.2f ms per frame\n",
-            (unsigned long long)s->meter.frames, run->counts[LANE_SEEN], run->counts[LANE_HELD], run->counts[LANE_NONE],
-            run->milliseconds / (double)s->meter.frames);
+    fprintf(out, "%llu frame%s: lanes in %d, held in %d, none in %d; %.2f ms per frame\n",
+            (unsigned long long)s->meter.frames, s->meter.frames == 1 ? "" : "s", run->counts[LANE_SEEN],
+            run->counts[LANE_HELD], run->counts[LANE_NONE], run->milliseconds / (double)s->meter.frames);
     panes_describe(s->panes, PANE_MAIN, &facts);
     fprintf(out, "path %s", facts.kind);
     if (strcmp(facts.kind, facts.sharing) != 0)

@@ -213,8 +213,13 @@ static void change_value(struct session *s, int steps)
     value = roundf(value * DECIMALS) / DECIMALS; // else sums of 0.1 become 2.3999999
     struct chain chain = s->stream.settings.chain;
     const char *why;
+    char error[CHAIN_ERROR];
     if (!chain_set(&chain, stage, param, value, &why)) {
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", at->filter->name, why);
+        return;
+    }
+    if (!chain_check_masks(&chain, error)) {
+        note_set(&s->stream.note, false, NOTE_S, "%s", error);
         return;
     }
     const float next = chain.stage[stage].values.value[param];
@@ -228,14 +233,18 @@ static void change_value(struct session *s, int steps)
     note_value(s);
 }
 
-// Follows a change of the chain by hand. `done` false: it was impossible.
+// Follows a change of the chain by hand, and takes it back if a mask would limit a filter that moves pixels. `done`
+// false: it was impossible.
 static void note_edit(struct session *s, bool done)
 {
     char error[CHAIN_ERROR];
+    const bool fits = chain_check_masks(&s->stream.settings.chain, error);
+    if (!fits)
+        edits_undo(&s->edits, &s->stream.settings);
     if (done)
         panes_changed(s->stream.panes, false);
     note_value(s);
-    if (!chain_check_masks(&s->stream.settings.chain, error))
+    if (!fits)
         note_set(&s->stream.note, false, NOTE_S, "%s", error);
 }
 

@@ -44,7 +44,7 @@ static const struct option live_options[] = {
      .help = "matrix that converts YUV to RGB; default: auto, the matrix that the source names", .offset = AT(matrix)},
     {"range", 0, OPTION_CHOICE, .choices = "auto|limited|full",
      .help = "range of the YUV values; default: auto, the range that the source names", .offset = AT(range)},
-    {"loop", 'l', OPTION_FLAG, .help = "repeat a video, an image or a list without end", .offset = AT(loop)},
+    LOOP_OPTION(AT(loop)),
     {"fast", 0, OPTION_FLAG,
      .help = "run as fast as possible, not at the source's rate or --rate; no effect with cameras; default with "
              "--headless --record",
@@ -184,7 +184,7 @@ void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
     settings->recording_format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
-    settings->matte_wait = o->matte_wait;
+    settings->matte_wait = (float)o->matte_wait;
     if (o->vsync >= 0)
         settings->vsync = o->vsync == 0;
     for (const struct option *row = live_options; row->name; row++) {
@@ -257,11 +257,9 @@ static bool fitting(const struct live_options *o)
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->on_demand && !(o->virtual_camera && o->headless))
         wrong = "--on-demand needs --virtual-camera and --headless";
-    else if (o->source && strcmp(o->source, "-") == 0 && o->loop)
-        wrong = "--loop cannot repeat standard input; name a file";
     if (wrong)
         log_error("%s", wrong);
-    return !wrong;
+    return !wrong && loop_option_fits(o->loop, o->source);
 }
 
 // Checks the arguments and parses the chain and the keys. Returns false if they are wrong (logged).

@@ -28,7 +28,7 @@ static bool take_chain(struct session *s, const struct chain *chain, char why[PR
 {
     int width = s->stream.playback.info->shape.width, height = s->stream.playback.info->shape.height;
     char text[CHAIN_TEXT];
-    if (!chain_output_size(chain, &width, &height, why))
+    if (!chain_check_masks(chain, why) || !chain_output_size(chain, &width, &height, why))
         return false;
     if (!chain_print(chain, text))
         return property_fail(why, "the chain with all parameters is longer than %d characters", CHAIN_TEXT - 2);
@@ -48,6 +48,8 @@ static bool set_chain(const struct controlled *run, const char *rest, const char
     struct chain chain;
     if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
         return false;
+    chain_warn_useless(&chain);
+    session_warn_transparency(s);
     settings_select_first(&s->stream.settings);
     return true;
 }
@@ -74,6 +76,7 @@ static bool set_look(const struct controlled *run, const char *rest, const char 
     if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
         return false;
     events_show_look(s, look);
+    session_warn_transparency(s);
     return true;
 }
 
@@ -466,6 +469,8 @@ const struct property live_properties[] = {
      .help = "full screen"},
     {"tune", .type = PROPERTY_FLAG, .member = AT(tune), .changed = changed_tune, .noted = true,
      .help = "search for faster kernels while frames run"},
+    {"matte_wait", .type = PROPERTY_NUMBER, .min = -1, .max = 1000, .member = AT(matte_wait), .noted = true,
+     .help = "longest wait of a camera's or stream's frame for its matte, in ms; -1: until the next frame"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
     {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size,
      .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},

@@ -244,8 +244,7 @@ static bool open_source(struct session *s)
     return controls_save(&s->controls, o->source, s->stream.playback.info, &s->stream.files.claim[OUTPUT_CONTROLS]);
 }
 
-// Warns if the chain makes pixels transparent for an output that shows their hidden colour.
-static void warn_transparency(const struct session *s)
+void session_warn_transparency(const struct session *s)
 {
     if (!chain_changes_alpha(&s->stream.settings.chain))
         return;
@@ -400,7 +399,7 @@ static bool open_parts(struct session *s)
         !truth_open(&s->truth, o->outputs.truth, stream->playback.info) || !open_outputs(s) ||
         !open_screen_and_device(s))
         return false;
-    warn_transparency(s);
+    session_warn_transparency(s);
     if (stream->window)
         s->last.first = window_area(stream->window);
     set_limits(s);

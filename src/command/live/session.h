@@ -95,6 +95,8 @@ struct session {
 void session_limit(struct session *session);
 // Reads the state of all parts. Valid until the session changes or the next call.
 const struct status *session_status(struct session *session);
+// Warns if the chain makes pixels transparent for an output that shows their hidden colour.
+void session_warn_transparency(const struct session *session);
 
 // ---- showcase and last run ----
 

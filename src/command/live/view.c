@@ -147,6 +147,16 @@ static void fill_camera(const struct status *s, struct overlay *overlay)
         overlay_line(overlay, OVERLAY_WARNING, "hint\t%s", health->hint);
 }
 
+// Adds the programs of mattes. The small overlay shows their troubles.
+static void fill_mattes(const struct status *s, struct overlay *overlay)
+{
+    for (const struct matte_facts *m = s->matte; m < s->matte + s->mattes; m++)
+        overlay_line(overlay, m->trouble[0] ? OVERLAY_WARNING : OVERLAY_PLAIN,
+                     "matte\t%s %s, %.1f/s, %.1f ms, age %.1f ms, wait %.1f ms, %llu late, %d restarts%s%s", m->name,
+                     m->state, m->rate, m->program_ms, m->age_ms, m->wait_ms, (unsigned long long)m->late, m->restarts,
+                     text_if(m->trouble[0], ": "), m->trouble);
+}
+
 // Adds the virtual camera and the recording.
 static void fill_outputs(const struct status *s, struct overlay *overlay)
 {
@@ -183,6 +193,7 @@ static void fill_lines(const struct status *s, struct overlay *overlay)
     status_tuning_words(s, tuning);
     if (tuning[0])
         overlay_line(overlay, OVERLAY_PLAIN, "tuning\t%s", tuning);
+    fill_mattes(s, overlay);
     overlay_line(overlay, OVERLAY_DIM, "screen\t%s, vsync %s", s->screen, s->settings->vsync ? "on" : "off");
     split_words(s, split);
     if (split[0])

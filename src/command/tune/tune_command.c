@@ -236,7 +236,7 @@ static bool add_csv(struct run *run, const struct tuner_state *state)
 // ---- the run ----
 
 // Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
-static bool tune(void *context, struct subject *subject, const char *plan, double *ms)
+static bool tune(void *context, struct subject *subject, const char *plan, bool stores, struct tune_winner *winner)
 {
     struct run *run = context;
     const struct tune_options *of = run->of;
@@ -258,13 +258,13 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
     bool ok = tuner_run(&setup, &result);
     status_line_show("");
     if (ok) {
-        *ms = result.best_ms + result.gap_ms;
+        *winner = (struct tune_winner){result.best, result.best_ms, result.base_ms, result.gap_ms};
         if (of->json)
             ok = print_json(result_json(run, &result), 0);
         else
             print_result(run, &result);
         const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
-        if (!kept && subject->type->store && (!of->kernels || !of->kernels[0])) {
+        if (stores && !kept && subject->type->store && (!of->kernels || !of->kernels[0])) {
             const bool stored = subject->type->store(subject, result.best, result.best_ms, result.base_ms);
             run->stored = run->stored || stored;
             ok = ok && stored;
@@ -280,12 +280,12 @@ static bool tune(void *context, struct subject *subject, const char *plan, doubl
 // Tunes all passes of a chain, or the cpu path for the chain. `chain` has the same chain as the target.
 static void tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
 {
-    double ms;
+    struct tune_winner winner;
     run->work = (struct work){.chain = chain, .target = *target};
     if (target->device)
         run->ok = tune_chain(target, !run->of->kernels || !run->of->kernels[0], tune, run) && run->ok;
     else
-        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads), NULL, &ms) && run->ok;
+        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads), NULL, true, &winner) && run->ok;
 }
 
 static bool tune_all(struct run *run)
@@ -377,7 +377,7 @@ static int tune_spec(struct run *run)
     const struct tune_options *of = run->of;
     struct tune_options limited = *of;
     struct user_budget budget;
-    double ms;
+    struct tune_winner winner;
     if (!open_device(run))
         return EXIT_NOTHING;
     struct subject *subject = user_kernel_open(run->device, limited.spec, &budget);
@@ -397,7 +397,7 @@ static int tune_spec(struct run *run)
         print_head(false);
     run->of = &limited;
     run->work = (struct work){.chain = NULL};
-    const bool ok = tune(run, subject, NULL, &ms);
+    const bool ok = tune(run, subject, NULL, true, &winner);
     run->of = of;
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ struct kernel_task {
     uint16_t tuple[SPACE_PARAMS];
     bool reference; // writes the references
     bool times;     // answers requests
+    int note;       // descriptor for the reason of a failure
     char why[SPEC_WHY];
 };
 
@@ -92,15 +94,13 @@ static enum probe_status check(struct kernel_task *task, int i, char *got)
     const struct spec_argument *argument = &task->spec.argument[i];
     char *input = task->data.map + task->data.input[i], *reference = task->data.map + task->data.reference[i];
     bool intact = true;
-    cl_int result = user_rig_check(&task->rig, i, &intact);
+    cl_int result = user_rig_check(&task->rig, i, &intact, task->why);
     if (result == CL_SUCCESS)
         result = user_rig_read(&task->rig, i, got);
     if (result != CL_SUCCESS)
         return fail(task, PROBE_NOT_RUN, result);
-    if (!intact) {
-        snprintf(task->why, sizeof(task->why), "it writes before or after '%.30s'", argument->name);
+    if (!intact)
         return PROBE_WRONG;
-    }
     if (argument->access == SPEC_READ_ONLY && memcmp(got, input, argument->bytes) != 0) {
         snprintf(task->why, sizeof(task->why), "it writes to '%.30s', which is ReadOnly", argument->name);
         return PROBE_WRONG;
@@ -114,6 +114,32 @@ static enum probe_status check(struct kernel_task *task, int i, char *got)
     return PROBE_PASSED;
 }
 
+// ---- accesses out of bounds, in pages without access ----
+
+static const struct kernel_task *running; // for the handler of signals
+
+// Ends the process with the reason, if an argument's bounds are the reason. Otherwise the same fault ends it again.
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const char *what = "reads or writes";
+    char why[VERDICT_TEXT];
+#ifdef __x86_64__
+    what = ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#endif
+    if (user_rig_fault(&running->rig, info->si_addr, what, why) && write(running->note, why, strlen(why)) > 0)
+        _exit(PROBE_WRONG);
+    signal(number, SIG_DFL);
+}
+
+static void catch_faults(const struct kernel_task *task)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    running = task;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 static enum probe_status try_task(struct kernel_task *task)
 {
     enum probe_status status = PROBE_PASSED;
@@ -123,6 +149,7 @@ static enum probe_status try_task(struct kernel_task *task)
     result = user_build_open(&task->build, &task->rig, task->reference, task->tuple, task->why);
     if (result != CL_SUCCESS)
         return result == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_RUN;
+    catch_faults(task); // after the driver's own handlers
     // The second run fails if the output depends on data that the first one has left.
     for (int i = 0; i < (task->reference ? 1 : 2); i++) {
         if ((result = run(task)) != CL_SUCCESS)
@@ -258,10 +285,10 @@ int user_kernel_answer(char *const *words)
     task->times = strcmp(words[KERNEL_WORD_HOW], "time") == 0;
     if (task->times)
         return (int)answer_requests(task, words);
-    const enum probe_status status = open_task(task, words) ? try_task(task) : PROBE_UNKNOWN;
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_NOTE]));
-    const int fd = status == PROBE_PASSED ? -1 : open(path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && write(fd, task->why, strlen(task->why)) < 0)
+    task->note = open(path, O_WRONLY | O_CLOEXEC);
+    const enum probe_status status = open_task(task, words) ? try_task(task) : PROBE_UNKNOWN;
+    if (status != PROBE_PASSED && task->note >= 0 && write(task->note, task->why, strlen(task->why)) < 0)
         return (int)PROBE_UNKNOWN;
     return (int)status;
 }

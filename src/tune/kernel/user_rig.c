@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { GUARD_LEAST = 1 << 20, GUARD_MOST = 256 << 20 };
+enum { GUARD_LEAST = 32 << 20, GUARD_MOST = 256 << 20 };
 
 // ---- the shared memory ----
 
@@ -66,8 +66,8 @@ void user_data_close(struct user_data *data)
 
 // ---- the arguments ----
 
-// Opens the buffers of a vector argument. Its guards are as large as the argument, or smaller if the device has no
-// room.
+// Opens the buffers of a vector argument, between pages without access or, if the device has memory of its own, between
+// guards as large as the argument. They are smaller if the device has no room.
 static cl_int open_argument(struct user_rig *rig, int i, const void *content)
 {
     const struct spec_argument *argument = &rig->spec->argument[i];
@@ -76,7 +76,9 @@ static cl_int open_argument(struct user_rig *rig, int i, const void *content)
     size_t wanted = bytes < GUARD_MOST ? bytes : GUARD_MOST;
     if (wanted < GUARD_LEAST)
         wanted = GUARD_LEAST;
-    cl_int result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
+    cl_int result = CL_SUCCESS;
+    if (!guarded_open_pages(&rig->buffer[i], context, rig->queue, bytes))
+        result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
     if (result == CL_SUCCESS)
         result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, bytes, content, 0, NULL, NULL);
     if (result == CL_SUCCESS && argument->access == SPEC_READ_WRITE)
@@ -103,9 +105,33 @@ cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
                                rig->spec->argument[argument].bytes, to, 0, NULL, NULL);
 }
 
-cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact)
+static void print_outside(const struct user_rig *rig, int i, const char *what, int64_t outside, char *why)
 {
-    return guarded_check(&rig->buffer[argument], rig->queue, intact);
+    const struct spec_argument *argument = &rig->spec->argument[i];
+    snprintf(why, VERDICT_TEXT, "it %s out of bounds: byte %lld of '%.16s' (%zu bytes)", what, (long long)outside,
+             argument->name, argument->bytes);
+}
+
+cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact, char why[VERDICT_TEXT])
+{
+    int64_t outside;
+    const cl_int result = guarded_check(&rig->buffer[argument], rig->queue, &outside);
+    *intact = outside == 0;
+    if (!*intact)
+        print_outside(rig, argument, "writes", outside, why);
+    return result;
+}
+
+bool user_rig_fault(const struct user_rig *rig, const void *address, const char *what, char why[VERDICT_TEXT])
+{
+    for (int i = 0; i < SPEC_ARGUMENTS; i++) {
+        const int64_t outside = guarded_fault(&rig->buffer[i], address);
+        if (outside == 0)
+            continue;
+        print_outside(rig, i, what, outside, why);
+        return true;
+    }
+    return false;
 }
 
 // ---- the kernels ----
@@ -147,15 +173,20 @@ static cl_int set_arguments(const struct user_build *build, int number, const ui
     return result;
 }
 
-// Keeps the first line with an error of a compiler's log.
+// Keeps the first error of a compiler's log, without the file's path.
 static void take_log(char *log, char why[SPEC_WHY])
 {
-    const char *line = log ? strstr(log, "error") : NULL;
-    while (line && line > log && line[-1] != '\n')
-        line--;
-    if (!line)
-        line = log ? log : "the driver names no reason";
-    snprintf(why, SPEC_WHY, "%.*s", (int)strcspn(line, "\n"), line);
+    static const char word[] = "error:";
+    const char *reason = log ? strstr(log, word) : NULL;
+    if (reason)
+        reason += strlen(word);
+    else if (log && (reason = strstr(log, "error")))
+        while (reason > log && reason[-1] != '\n')
+            reason--;
+    if (!reason)
+        reason = log ? log : "the driver names no reason";
+    reason += strspn(reason, " ");
+    snprintf(why, SPEC_WHY, "%.*s", (int)strcspn(reason, "\n"), reason);
     free(log);
 }
 

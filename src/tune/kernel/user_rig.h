@@ -56,8 +56,10 @@ cl_int user_build_time(const struct user_build *build, int runs, double *ms);
 
 // Waits, and copies an argument.
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to);
-// Waits, and sets *intact to false if a kernel has written before or after the argument.
-cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact);
+// Waits, and sets *intact to false and `why` if a kernel has written before or after the argument.
+cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact, char why[VERDICT_TEXT]);
+// Returns true if this address, of a fault, lies before or after an argument; writes the reason. `what`: "writes".
+bool user_rig_fault(const struct user_rig *rig, const void *address, const char *what, char why[VERDICT_TEXT]);
 
 // ---- timing in a child process ----
 

@@ -36,6 +36,8 @@ WRONG_FILES = [
     ('{"lens": 7}', "lens must be a text"), ('{"lens": ""}', "lens must have arguments"),
     ('{"lens": "nan 900 640 360 0 0 0 0"}', "lens must have arguments"),
     ('{"lens": "0 0 0 0 0 0 0 0"}', "lens must have arguments"),
+    ('{"size": [1280]}', "size must be two numbers"), ('{"size": [0, 720]}', "size must be two numbers"),
+    ('{"size": [1280, 99999]}', "size must be two numbers"), ('{"size": "1280x720"}', "size must be two numbers"),
     ('{"gap": 1.2}', "there is no key 'gap'"), ('{"contrast": true}', "contrast must be a number"),
 ]
 
@@ -273,6 +275,56 @@ def independent(c):
     c.check(os.path.getsize(at("found.png")) > 1000, "the screenshot")
 
 
+def several_sizes(c):
+    """Pictures of several sizes have the lines that each has alone. A tiny one has none. Points fit only one size."""
+    os.mkdir(at("list"))
+    for name, size in (("a", "640x480"), ("b", SIZE), ("c", "128x80"), ("d", "640x480")):
+        run("noise:" + size if name == "c" else "road:seed=5,size=" + size, "--headless", "-p", "cpu", "-n", "1",
+            "--screenshot", "list/%s.png" % name, command="live")
+    frames = find("list", "--independent", "-p", "cpu", "--screenshot", "last.png")
+    c.check([frame["raw_file"][5] for frame in frames] == list("abcd"), frames)
+    c.check([len(frame["lanes"]) > 1 for frame in frames] == [True, True, False, True], frames)
+    for frame in frames[:2]:
+        alone, = find(frame["raw_file"], "-p", "cpu")
+        c.check(alone["lanes"] == frame["lanes"], alone, frame)
+    c.check(frames[0]["lanes"] == frames[3]["lanes"], "the first size again")
+    with open(at("last.png"), "rb") as file:
+        c.check(struct.unpack(">2I", file.read(24)[16:]) == (640, 480), "the screenshot's size")
+    done = run("list", "--independent", "--headless", "--json", "-p", "cpu", "--points",
+               "200,470,440,470,360,260,280,260")
+    c.check(done.stdout.count("\n") == 2 and done.stderr.count("skipped list/") == 2, done)
+
+
+def scaled(c):
+    """A calibration that has its size gives the same lines of a smaller film; another aspect ratio is refused."""
+    k = 320 / math.tan(math.radians(31))
+    points = []
+    for x, z in ((-1.8, 5), (1.8, 5), (1.8, 30), (-1.8, 30)):
+        depth = 1.4 * math.sin(math.radians(4)) + z * math.cos(math.radians(4))
+        down = 1.4 * math.cos(math.radians(4)) - z * math.sin(math.radians(4))
+        points += [320 + k * x / depth, 180 + k * down / depth]
+    with open(at("car.json"), "w", encoding="utf-8") as file:
+        json.dump({"size": [640, 360], "points": points}, file)
+    small, large = ([frame["lanes"] for frame in find("road:seed=5,size=" + size, "--config", "car.json", "-n", "3")]
+                    for size in (SIZE, "1280x720@30"))
+    c.check(len(small[2]) == len(large[2]) > 1, small, large)
+    for a, b in zip(small[2], large[2]):
+        c.check(all(abs(2 * x - y) < 6 for x, y in zip(a, b) if min(x, y) >= 0), a, b)
+    given = find("road:seed=5,size=1280x720@30", "--config", "car.json", "-n", "3", "--points",
+                 ",".join(str(2 * v) for v in points))
+    c.check([frame["lanes"] for frame in given] == large, "points of the command line are those of the frames")
+    done = run("road:size=640x480@30", "--headless", "--config", "car.json", code=2)
+    c.check("frames of 640x480: the calibration is for frames of 640x360, another aspect ratio" in done.stderr, done)
+
+
+def loop(c):
+    run("road:seed=5,size=" + SIZE, "--headless", "-p", "cpu", "-n", "2", "--record", "a.y4m", command="live")
+    done = run("a.y4m", "--loop", "--headless", "--fast", "-n", "5", "-p", "cpu")
+    c.check(done.stdout.startswith("5 frames: "), done.stdout)
+    c.check(run("a.y4m", "--headless", "-n", "1", "-p", "cpu").stdout.startswith("1 frame: "), "one frame")
+    c.check("--loop cannot repeat standard input" in run("-", "--loop", "--headless", code=2).stderr, "a pipe")
+
+
 def lens(c):
     """A film through a lens with distortion gives the lines of the road, at their places in the film. The film is the
     road's picture, moved by the inverse of the lens: a lens whose terms are fitted to it."""
@@ -349,6 +401,69 @@ def settings(c):
         process.terminate()
         _, err = process.communicate(timeout=60)
         c.check(process.returncode == 143 and not err, process.returncode, err)
+
+
+# A program that answers with LINES, in metres from the camera, and exits after MOST frames. Its later starts exit at
+# once.
+DRAWS = """#!/usr/bin/env python3
+import math, os, sys
+width, height = int(sys.argv[1]), int(sys.argv[2])
+focal, pitch = 320 / math.tan(math.radians(31)), math.radians(4)
+matte = bytearray(width * height)
+for row in range(height):
+    angle = pitch + math.atan(((row + 0.5) * 360 / height - 180) / focal)
+    if angle <= 0.005:
+        continue
+    depth = 1.4 / math.tan(angle) * math.cos(pitch) + 1.4 * math.sin(pitch)
+    for middle in LINES:
+        left, right = ((320 + focal * (middle + side) / depth) * width / 640 for side in (-0.075, 0.075))
+        for x in range(max(int(left), 0), min(int(right) + 1, width)):
+            share = min(right, x + 1) - max(left, x)
+            matte[row * width + x] = max(matte[row * width + x], min(255, int(255 * share)))
+for number in range(MOST if not os.path.exists("ended") else 0):
+    if len(sys.stdin.buffer.read(width * height * 3)) < width * height * 3:
+        sys.exit(0)
+    sys.stdout.buffer.write(matte)
+    sys.stdout.buffer.flush()
+open("ended", "w").close()
+sys.exit(3)
+"""
+
+
+def marks(c):
+    """The lines of a program's matte are found in noise. Without its matte, there are no lines."""
+    wide = 10  # pixels, as TuSimple's 20 of 1280
+    lines, focal = (-5.4, -1.8, 1.8), 320 / math.tan(math.radians(31))
+    env = {**os.environ, "XDG_CONFIG_HOME": at()}
+    os.makedirs(at("monocle", "mattes"), mode=0o700)
+    for name, most in (("drawn", 1000), ("dies", 10)):
+        with open(at("monocle", "mattes", name), "w", encoding="utf-8") as file:
+            file.write(DRAWS.replace("LINES", str(lines)).replace("MOST", str(most)))
+        os.chmod(at("monocle", "mattes", name), 0o755)
+    args = ["noise:" + SIZE, "--headless", "--fast", "--json", "-n", "30", "--marks"]
+    found = [json.loads(line) for line in run(*args, "drawn", env=env).stdout.splitlines()]
+    for frame in found:
+        c.check(len(frame["lanes"]) == 3, frame)
+        for middle, lane in zip(lines, frame["lanes"]):
+            points = [(x, y) for x, y in zip(lane, frame["h_samples"]) if x >= 0]
+            wrong = [(x, y) for x, y in points if abs(x - 320 - focal * middle / depth_of(y, focal)) > wide]
+            c.check(len(points) > 10 and not wrong, middle, wrong, frame)
+    done = run(*args, "dies", env=env, code=1)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    c.check(len(found) == 30 and len(found[9]["lanes"]) == 3 and found[29]["lanes"] == [], found)
+    c.check(done.stderr.count("the program of the matte 'dies' failed 4 times: it exited with status 3") == 1,
+            done.stderr)
+    for name, why in (("nobody", "there is no program 'nobody' in ~/.config/monocle/mattes"),
+                      ("../drawn", "the name has letters, digits, '-' and '_'"),
+                      ("person", "run: monocle matte --install person")):
+        done = run(*args, name, env={**env, "XDG_DATA_HOME": at("data")}, code=2)
+        c.check(why in done.stderr and done.stderr.count("\n") == 1 and not done.stdout, name, done.stderr)
+
+
+def depth_of(y, focal):
+    """Returns the distance of the road in this row along the camera's axis."""
+    pitch = math.radians(4)
+    return 1.4 / math.tan(pitch + math.atan((y - 180) / focal)) * math.cos(pitch) + 1.4 * math.sin(pitch)
 
 
 def errors(c):
@@ -602,6 +717,6 @@ def sums_and_windows(c, sums, windows):
     c.check(len(points) > 100 and around >= 0.98 * len(points), "windows around points:", around, "of", len(points))
 
 
-sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent, lens,
-                      settings, errors, outputs, culane, culane_pictures, measures, yellow, asked, files, degenerate,
-                      window))
+sys.exit(Checks().run(levels, paths, facts, none, bends, film, calibration, width, pitch, noise, independent,
+                      several_sizes, scaled, loop, lens, settings, marks, errors, outputs, culane, culane_pictures,
+                      measures, yellow, asked, files, degenerate, window))

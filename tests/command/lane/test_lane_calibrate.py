@@ -69,7 +69,7 @@ def points(c):
     c.check(window.enter() == "wrote car.json\n", "the first line")
     found = read("car.json")
     c.check(near(found.pop("points"), want), found, want)
-    c.check(found == {"roll": 0, "width": 3.5, "near": 6, "far": 30}, found)
+    c.check(found == {"roll": 0, "width": 3.5, "near": 6, "far": 30, "size": [640, 400]}, found)
     window.key("Tab", "Right", "Right", "Right", "Down", "Down", "Tab", "Left", "Up")
     window.enter()
     want = [a + b for a, b in zip(want, [0, 0, 3, 2, -1, -1, 0, 0])]
@@ -100,8 +100,22 @@ def sizes(c):
     want, found = corners(3.55), read("car.json")
     want[0] += 1
     c.check(near(found.pop("points"), want), found, want)
-    c.check(found == {"width": 3.75, "near": 4.9, "far": 30.2}, found)
+    c.check(found == {"width": 3.75, "near": 4.9, "far": 30.2, "size": [640, 400]}, found)
     c.check(window.end()[0] == 0, "exit code")
+
+
+def scaled(c):
+    """Points and a lens of a file with another size are scaled to the frames, and Enter writes the scaled ones."""
+    write("car.json", {"size": [1280, 800], "points": [2 * v for v in corners()],
+                       "lens": "1000 1000 639.5 399.5 -0.1 0.02 0 0:zoom=0.9"})
+    window = Calibration("--config", "car.json")
+    c.check(window.enter() == "wrote car.json\n", "the line")
+    found = read("car.json")
+    c.check(near(found["points"], corners()) and found["size"] == [640, 400], found)
+    numbers, model, zoom = found["lens"].split(":")
+    want = [500, 500, 319.5, 199.5, -0.1, 0.02, 0, 0, 0]
+    c.check(near([float(v) for v in numbers.split()], want, 1e-4), found)
+    c.check((model, abs(float(zoom) - 0.9) < 1e-5) == ("radial", True) and window.end()[0] == 0, found)
 
 
 def lines(c):
@@ -239,4 +253,4 @@ def errors(c):
     c.check(os.listdir(at()) == ["lane.json"], os.listdir(at()))
 
 
-sys.exit(Checks().run(points, sizes, lines, begin, bird, wrong, ends, errors))
+sys.exit(Checks().run(points, sizes, scaled, lines, begin, bird, wrong, ends, errors))

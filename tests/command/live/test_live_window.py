@@ -5,6 +5,7 @@ Needs a display (with-display gives one) and xdotool. MISLED is monocle linked w
 """
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -190,6 +191,19 @@ def by_hand(c):
     c.check(chains == [chain.replace("blur=2", "blur") for chain in [*want, want[-1]]], chains)
     code, last, errors = live.quit()
     c.check(code == 0 and not errors, code, errors)
+    # A mask limits no filter that moves pixels, however the chain is edited. Filters without effect are warned of.
+    live = view(SMALL, "-p", "cpu", "-f", "rotate=180,keep,gray,inside", headless=True)
+    state = live.act("move-right")
+    c.check(state["chain"] == "rotate=180,keep,gray,inside" and "put rotate before keep" in state["message"], state)
+    live.set("chain", "keep,gray,inside")
+    chains = [live.act("filter-next")["chain"] for _ in range(80)]
+    c.check("keep,pixelate,inside" in chains, "one that a mask can limit", chains[-1])
+    c.check(not [chain for chain in chains if re.match("keep,(mirror|rotate|scale|crop|pad)", chain)], chains)
+    live.set("chain", "keep,gray")
+    live.set("chain", "inside")
+    code, last, errors = live.quit()
+    c.check(code == 0 and "keep: no mask follows it" in errors and "inside: it limits the filters before" in errors,
+            code, errors)
 
 
 def back(c):
@@ -336,6 +350,7 @@ def regions(c):
     drag("invert,inside=0:0:20:20:feather=3", (96, 72), (20, 10))
     live.act("undo")
     drag("invert,inside=20:20:40:20:feather=3", (128, 96), (192, 96))
+    drag("invert,inside=70:80:20:10:feather=3", (288, 216), (250, 200), (224, 192))
     live.set("chain", "invert,inside=20:20:40:20,mirror")
     drag("invert,inside=10:20:40:20,mirror", (192, 72), (224, 72))
     drag("invert,inside=50:75:30:25,mirror", (160, 180), (64, 300))

@@ -38,8 +38,12 @@ kernel void k(int n, global float *in, global float *out, global float *both)
         in[i] = 7;
     if (HOW == 6)
         *(global int *)(size_t)n = 7;
-    if (HOW == 9 || HOW == 10)
-        out[i + (HOW == 9 ? 2000 : 1 << 24)] = 1; // 8 kB and 64 MiB behind it
+    if (HOW >= 20) // the byte HOW behind it
+        ((global char *)(out + 4))[HOW - 20] = 1;
+    if (HOW < -20) // before it
+        ((global char *)out)[HOW + 20] = 1;
+    if (HOW == 14 && out[4096] == 0) // the probability is low
+        out[i] += 5;
     if (HOW == 11 && before == out[i])
         out[i] = 0;
     if (HOW == 7)
@@ -54,7 +58,7 @@ kernel void r(int n, global const float *in, global float *out, global float *bo
     out[i] = in[i] * n + both[i];
 }
 """
-WHY = {2: "refused", 3: "out[1] is ", 4: "it writes before or after 'out'",
+WHY = {2: "refused", 3: "out[1] is ", 4: "it writes out of bounds: byte -",
        5: "it writes to 'in', which is ReadOnly", 6: "signal 11", 7: "it took longer than",
        8: "a work-group of 1048576 work-items; the device allows "}
 KIND = {1: "correct", 2: "compile", 3: "correctness", 4: "correctness", 5: "correctness", 6: "runtime", 7: "timeout",
@@ -146,11 +150,18 @@ def faults(c):
 
 
 def far(c):
-    """A kernel that writes far behind its buffer fails in a child process."""
-    code, (found,), err = tune(description([1, 9, 10]))
-    failed = [trial.get("failed", "") for trial in found["trials"]]
-    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == 3, code, found, err)
-    c.check("it writes before or after 'out'" in failed[1] and failed[2], failed)
+    """A kernel that writes outside its buffer fails in a child process, at each distance."""
+    behind = [0, 4095, 1000000, 4 << 20, 16 << 20]
+    values = [1, *(20 + i for i in behind), -21, -20 - (16 << 20), 14]
+    code, (found,), err = tune(description(values))
+    failed = {int(trial["choice"][4:]): trial.get("failed") for trial in found["trials"]}
+    c.check(code == 0 and found["best"] == "HOW=1" and found["tried"] == len(values), code, found, err)
+    for i in behind:
+        c.check(failed[20 + i] == f"it writes out of bounds: byte {16 + i} of 'out' (16 bytes)", i, failed)
+    for i in -1, -(16 << 20):
+        c.check(failed[-20 + i] == f"it writes out of bounds: byte {i} of 'out' (16 bytes)", i, failed)
+    if "pthread" in found["device"] or "cpu-" in found["device"]: # of PoCL: between pages without access
+        c.check(failed[14] == "it reads out of bounds: byte 16384 of 'out' (16 bytes)", failed)
 
 
 @slow

@@ -166,11 +166,28 @@ def passes(c):
 
 @slow
 def plans(c):
-    """A device with tiles has two plans: one pass converts and filters, or two passes do."""
-    code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
+    """A device with tiles has two plans: one pass converts and filters, or two passes do. The plan in use stays until
+    the other one has won: a run that ends before the comparison does not change it."""
+    args = ("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
+    code, found, err = tune(*args)
     c.check(code == 0, code, err)
     c.check([(row["plan"], row["pass"]) for row in found] ==
             [("fused", "emboss"), ("split", "convert"), ("split", "emboss")], found)
+    with open(at("data/monocle/tuned"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    fused = [number for number, line in enumerate(lines) if line.startswith("nv21>emboss")][-1]
+    fields = lines[fused].split("\t")
+    lines[fused] = "\t".join([*fields[:2], "generic", *fields[3:-1], "-"]) # the plan split is in use
+    with open(at("data/monocle/tuned"), "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    process = subprocess.Popen([MISLED, "tune", "--json", *args], stdout=subprocess.PIPE,
+                               env={**os.environ, **settings()})
+    row = json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    c.check(row["plan"] == "fused" and process.wait(100) == 130, row, process.returncode)
+    process.communicate()
+    with open(at("data/monocle/tuned"), encoding="utf-8") as file:
+        c.check(lines[fused] in file.read().splitlines(), "the plan in use is replaced")
 
 
 def misbehave(c, faults):
