@@ -165,6 +165,7 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
     if (which == PANE_OTHER && split == SPLIT_OFF)
         return false;
     *build = (struct build){.chain = settings->chain};
+    settings_cut(settings, &build->chain);
     if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
         make_original(panes, &build->chain);
     fit(panes, &build->chain);

@@ -1,6 +1,7 @@
 // settings.c: the user's settings, and the changes of their chain
 #include "stream/settings.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void settings_init(struct settings *settings, const struct chain *chain, int path)
@@ -13,6 +14,7 @@ void settings_init(struct settings *settings, const struct chain *chain, int pat
         .vsync = true,
         .overlay = OVERLAY_SMALL,
         .matte_wait = -1,
+        .show = -1,
     };
     if (chain)
         settings->chain = *chain;
@@ -48,6 +50,24 @@ void settings_select_first(struct settings *settings)
     while (stage < chain->count && filter_param_count(chain->stage[stage].filter) == 0)
         stage++;
     settings_select(settings, stage < chain->count ? stage : 0);
+}
+
+void settings_cut(const struct settings *settings, struct chain *chain)
+{
+    while (settings->show >= 0 && chain->count > settings->show)
+        chain_remove(chain, chain->count - 1);
+}
+
+bool settings_shown(const struct settings *settings, char text[SHOWN_TEXT])
+{
+    const struct chain *chain = &settings->chain;
+    char name[CHAIN_TEXT] = "the original";
+    if (settings->show < 0 || settings->show >= chain->count)
+        return false;
+    if (settings->show > 0)
+        chain_print(&(struct chain){.stage = {chain->stage[settings->show - 1]}, .count = 1}, name);
+    snprintf(text, SHOWN_TEXT, "%d of %d: %.100s", settings->show, chain->count, name);
+    return true;
 }
 
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height)

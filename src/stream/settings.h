@@ -30,6 +30,7 @@ struct settings {
     enum split split;
     float divider;              // between the panes, 0 to 1 across the picture
     float zoom, zoom_x, zoom_y; // see struct scene
+    int show; // number of the chain's filters that run, the first ones: the image inside the chain; -1: all
     bool paused, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
     enum scope scope;
@@ -53,6 +54,11 @@ void settings_select(struct settings *settings, int stage);  // selects the stag
 void settings_select_first(struct settings *settings);       // selects the chain's first parameter
 int settings_places(const struct settings *settings);        // number of places that can be selected
 bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
+// Removes the filters from a copy of the settings' chain that `show` leaves out.
+void settings_cut(const struct settings *settings, struct chain *chain);
+// Writes the place of the shown image: "2 of 5: blur=3", or "0 of 5: the original". False: the whole chain is shown.
+enum { SHOWN_TEXT = 128 };
+bool settings_shown(const struct settings *settings, char text[SHOWN_TEXT]);
 // Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
 // Adds the filters that bring the chain's results to this size. False: the chain has no room for them; it stays as it

@@ -42,6 +42,7 @@ static const struct {
     {'v', "vsync"},
     {'o', "overlay"},
     {'c', "scope"},
+    {'i', "inside"},
     {'s', "screenshot"},
     {'S', "save-both"},
     {'r', "record"},

@@ -345,6 +345,28 @@ static bool changed_split(const struct controlled *run, char why[PROPERTY_WHY])
     return true;
 }
 
+static bool set_show(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct stream *stream = run->stream;
+    const int count = stream->settings.chain.count;
+    char *end, shown[SHOWN_TEXT];
+    const long number = strtol(value, &end, 10);
+    const bool all = strcmp(value, "all") == 0;
+    if (!all && (end == value || *end || number < 0 || number > count))
+        return property_fail(why, "show is all, or the number of filters that run: 0 (the original) to %d", count);
+    stream->settings.show = all ? -1 : (int)number;
+    note_set(&stream->note, false, NOTE_S, "%s", settings_shown(&stream->settings, shown) ? shown : "the result");
+    panes_changed(stream->panes, false);
+    return true;
+}
+
+static bool next_show(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+{
+    const struct settings *settings = &run->stream->settings;
+    snprintf(next, PROPERTY_NAME, settings->show + 1 < settings->chain.count ? "%d" : "all", settings->show + 1);
+    return settings->chain.count > 0 || property_fail(why, "the chain has no filter");
+}
+
 static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
@@ -457,6 +479,9 @@ const struct property live_properties[] = {
     {"scope", .type = PROPERTY_CHOICE, .choices = SCOPE_CHOICES, .member = AT(scope), .changed = changed_panes,
      .window = true, .noted = true, .help = "graph of the result"},
     {"levels", .type = PROPERTY_OBJECT, .help = "mean, least and most of the histogram that the scope shows, or null"},
+    {"show", .type = PROPERTY_VALUE, .set = set_show, .next = next_show,
+     .help = "number of the chain's filters that run, to see the image inside the chain, or all"},
+    {"shown", .type = PROPERTY_TEXT, .help = "the last filter that runs, such as 2 of 5: blur=3, or null: all run"},
     {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the last filter is a mirror"},
     {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
      .help = "screen pixels per pixel of the image; 0: the image fits the window"},

@@ -107,13 +107,16 @@ static void add_settings(const struct status *s, json_t *object)
     const struct settings *settings = s->settings;
     const struct source_control *control = s->adjusted;
     int stage, param;
-    char selected[80] = "";
+    char selected[80] = "", shown[SHOWN_TEXT];
     if (settings_selected(settings, &stage, &param)) {
         const struct filter *filter = settings->chain.stage[stage].filter;
         const char *name = param < 0 ? "" : filter->params[param].name;
         snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, text_if(param >= 0, "."), name);
     }
     json_object_set_new(object, "selected", json_string(selected));
+    const bool inside = settings_shown(settings, shown);
+    json_object_set_new(object, "show", inside ? json_integer(settings->show) : json_string("all"));
+    json_object_set_new(object, "shown", inside ? text_json(shown) : json_null());
     json_object_set_new(
         object, "control",
         control->name[0] ? json_pack("{s:o,s:o}", "name", text_json(control->name), "value", text_json(control->value))

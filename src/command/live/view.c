@@ -63,7 +63,7 @@ static double passes_ms(const struct meter *meter)
 // Adds the chain, and the selected filter while the chain is being built. The small overlay shows it, too.
 static void fill_chain(const struct status *s, struct overlay *overlay)
 {
-    char words[OVERLAY_TEXT];
+    char words[OVERLAY_TEXT], shown[SHOWN_TEXT];
     int stage = 0, param;
     const bool small = overlay->size == OVERLAY_SMALL;
     const bool chosen = s->building && settings_selected(s->settings, &stage, &param);
@@ -73,6 +73,8 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
         overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", text_if(!small, "look\t"), s->look, passes_ms(s->meter));
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", text_if(!small, "chain\t"), words,
                  text_if(s->building, "  building"), text_if(chosen, " "), name, text_if(s->building, " ..."));
+    if (settings_shown(s->settings, shown))
+        overlay_line(overlay, OVERLAY_WARNING, "%safter %s", text_if(!small, "shown\t"), shown);
 }
 
 // Names the panes left and right of the divider; "" while there is no second pane.

@@ -195,6 +195,49 @@ def one_name(c):
     ended(c, view)
 
 
+def inside(c):
+    """`show` shows the image after a filter of the chain, also in a group of a mask: as the shorter chain does."""
+    png(at("still.png"), 64, 48)
+    filters = ["keep", "blur=3", "gray", "inside=30", "emboss"]
+    view = View(at("still.png"), "--headless", "-p", "cpu", "-f", ",".join(filters))
+    m = view.client()
+    m.ask("wait_frame")
+
+    def seen(name):
+        m.ask("screenshot", at(name))
+        return picture(at(name))
+
+    whole = seen("whole.png")
+    for count in range(len(filters)):
+        m.set("show", count)
+        name = filters[count - 1] if count else "the original"
+        c.check((m.get("show"), m.get("shown")) == (count, f"{count} of 5: {name}"), count, m.get("shown"))
+        c.check(m.get("message") == m.get("shown"), m.get("message"), m.get("chain"))
+        shown = seen(f"shown-{count}.png")
+        code, _, err = run(BINARY, "batch", "-p", "cpu", "-f", ",".join(filters[:count]) or "none", at("still.png"),
+                           "-o", at(f"wanted-{count}.png"))
+        c.check(code == 0 and shown == picture(at(f"wanted-{count}.png")), count, "the image", err)
+    m.set("show", "all")
+    c.check(m.get("shown") is None and m.get("message") == "the result" and seen("all.png") == whole, m.get("shown"))
+    numbers = []
+    for _ in range(6):
+        m.ask("key", "inside")
+        numbers.append(m.get("show"))
+    c.check(numbers == [0, 1, 2, 3, 4, "all"], "the key i", numbers)
+    m.set("show", 5)
+    c.check((m.get("show"), m.get("shown")) == ("all", None) and seen("five.png") == whole, "all five", m.get("show"))
+    for value in 6, -1, "x", "", "2 ":
+        c.check("0 (the original) to 5" in m.error("set_property", "show", value), value)
+    m.set("show", 3)
+    m.set("chain", "gray")
+    c.check(m.get("shown") is None, "a shorter chain is whole", m.get("shown"))
+    m.ask("key", "remove")
+    error = m.error("key", "inside")
+    c.check(error == "the chain has no filter", "no filter", error)
+    m.close()
+    ended(c, view)
+
+
 def headless(c):
     view = drive(c, "--headless")
     m = view.client()
@@ -705,5 +748,5 @@ def hostile(c):
         c.check(not any(byte < 32 and byte not in b"\t\n" for byte in out) and out.count(b"\n") == 1, words, out)
 
 
-sys.exit(Checks().run(one_name, headless, window, list_of_keys, overwriting, large, still, observers, in_parts,
+sys.exit(Checks().run(one_name, inside, headless, window, list_of_keys, overwriting, large, still, observers, in_parts,
                       not_built, rate_limit, order, malformed, clients, end, files, command, hostile))

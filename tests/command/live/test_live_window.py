@@ -68,7 +68,8 @@ def hotkeys(c):
         ("o", "overlay", "full"), ("o", "overlay", "large"), ("o", "overlay", "off"), ("o", "overlay", "small"),
         ("c", "scope", "histogram"), ("c", "scope", "columns"), ("c", "scope", "rows"), ("c", "scope", "off"),
         ("t", "message_is_error", True),  # the cpu path has nothing to tune
-        ("v", "vsync", False), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True), ("F1", "help", True),
+        ("v", "vsync", False), ("i", "shown", "0 of 2: the original"), ("i", "show", 1),
+        ("i", "show", "all"), ("h", "message", ""), ("h", "help", False), ("v", "vsync", True), ("F1", "help", True),
         ("question", "help", False), ("Tab", "split", "original"), ("Tab", "split", "off"), ("k", "split", "path"),
         ("Tab", "split", "original"), ("Tab", "split", "off"), ("0", "selected", ""), ("r", "recording",
                                                                                        "monocle-0001.y4m"),
