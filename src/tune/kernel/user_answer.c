@@ -1,4 +1,4 @@
-// user_answer.c: the children of a user's kernel: validate a configuration (build, run, compare), or time all of them
+// user_answer.c: the child that runs a user's kernels: validates configurations (build, run, compare) and times them
 #include "base/alloc.h"
 #include "base/child.h"
 #include "base/log.h"
@@ -20,26 +20,13 @@ struct kernel_task {
     struct device *device;
     struct user_data data;
     struct user_rig rig;
-    struct user_build build;
-    uint16_t tuple[SPACE_PARAMS];
-    bool reference; // writes the references
-    bool times;     // answers requests
-    int note;       // descriptor for the reason of a failure
+    bool opened;             // the device and the rig
+    struct user_build build; // that is validated
+    bool reference;          // writes the references
+    int replies;             // pipe to the parent
+    struct user_reply reply; // to the current request
     char why[SPEC_WHY];
 };
-
-static bool parse_tuple(struct kernel_task *task, const char *text)
-{
-    for (int p = 0; p < task->spec.space.params; p++) {
-        char *end;
-        const long value = strtol(text, &end, 10);
-        if (end == text || value < 0 || value >= task->spec.space.param[p].values)
-            return false;
-        task->tuple[p] = (uint16_t)value;
-        text = end;
-    }
-    return true;
-}
 
 static struct device *find_device(const char *wanted)
 {
@@ -62,11 +49,10 @@ static bool open_task(struct kernel_task *task, char *const *words)
         snprintf(task->why, sizeof(task->why), "the description or a kernel file has changed");
         return false;
     }
-    task->reference = strcmp(words[KERNEL_WORD_HOW], "reference") == 0;
     snprintf(task->why, sizeof(task->why), "its test cannot open the device or the arguments");
-    return (task->times || parse_tuple(task, words[KERNEL_WORD_TUPLE])) &&
-           user_data_open(&task->data, &task->spec, atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_DATA])) &&
-           (task->device = find_device(words[KERNEL_WORD_DEVICE]));
+    return user_data_open(&task->data, &task->spec, atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_DATA])) &&
+           (task->device = find_device(words[KERNEL_WORD_DEVICE])) &&
+           user_rig_open(&task->rig, task->device, &task->spec, &task->data) == CL_SUCCESS;
 }
 
 static enum probe_status fail(struct kernel_task *task, enum probe_status status, cl_int result)
@@ -114,42 +100,15 @@ static enum probe_status check(struct kernel_task *task, int i, char *got)
     return PROBE_PASSED;
 }
 
-// ---- accesses out of bounds, in pages without access ----
-
-static const struct kernel_task *running; // for the handler of signals
-
-// Ends the process with the reason, if an argument's bounds are the reason. Otherwise the same fault ends it again.
-static void on_fault(int number, siginfo_t *info, void *context)
-{
-    const char *what = "reads or writes";
-    char why[VERDICT_TEXT];
-#ifdef __x86_64__
-    what = ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
-#endif
-    if (user_rig_fault(&running->rig, info->si_addr, what, why) && write(running->note, why, strlen(why)) > 0)
-        _exit(PROBE_WRONG);
-    signal(number, SIG_DFL);
-}
-
-static void catch_faults(const struct kernel_task *task)
-{
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
-    running = task;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
-}
-
-static enum probe_status try_task(struct kernel_task *task)
+static enum probe_status try_build(struct kernel_task *task, const uint16_t *tuple)
 {
     enum probe_status status = PROBE_PASSED;
-    cl_int result = user_rig_open(&task->rig, task->device, &task->spec, &task->data);
+    cl_int result = user_rig_reset(&task->rig, &task->data);
     if (result != CL_SUCCESS)
         return fail(task, PROBE_NOT_OPENED, result);
-    result = user_build_open(&task->build, &task->rig, task->reference, task->tuple, task->why);
+    result = user_build_open(&task->build, &task->rig, task->reference, tuple, task->why);
     if (result != CL_SUCCESS)
         return result == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_RUN;
-    catch_faults(task); // after the driver's own handlers
     // The second run fails if the output depends on data that the first one has left.
     for (int i = 0; i < (task->reference ? 1 : 2); i++) {
         if ((result = run(task)) != CL_SUCCESS)
@@ -165,7 +124,15 @@ static enum probe_status try_task(struct kernel_task *task)
     return status;
 }
 
-// ---- the child that times ----
+static enum probe_status try_configuration(struct kernel_task *task, const struct user_request *request)
+{
+    task->reference = request->action == USER_REFERENCE;
+    const enum probe_status status = try_build(task, request->tuple);
+    user_build_close(&task->build);
+    return status;
+}
+
+// ---- the builds that are timed ----
 
 // A configuration that was built.
 struct timed {
@@ -181,8 +148,8 @@ static struct timed **find_timed(struct timed **first, int configuration)
     return first;
 }
 
-static cl_int build_timed(const struct kernel_task *task, struct timed **first,
-                          const struct user_timer_request *request, char why[SPEC_WHY])
+static cl_int build_timed(const struct kernel_task *task, struct timed **first, const struct user_request *request,
+                          char why[SPEC_WHY])
 {
     struct timed *timed = xalloc(sizeof(*timed));
     double ms;
@@ -217,25 +184,54 @@ static cl_int time_timed(const struct timed *timed, double for_ms, double *ms)
     return result;
 }
 
-// Does what a request wants. A configuration may be built more than once.
-static void answer(const struct kernel_task *task, struct timed **first, const struct user_timer_request *request,
-                   struct user_timer_reply *reply)
+// ---- accesses out of bounds, in pages without access ----
+
+static const struct kernel_task *running; // for the handler of signals
+
+// Replies and ends the process, if an argument's bounds are the reason. Otherwise the same fault ends it again.
+static void on_fault(int number, siginfo_t *info, void *context)
 {
-    char why[SPEC_WHY] = "";
+    const char *what = "reads or writes";
+    struct user_reply reply = {.status = PROBE_WRONG, .ended = true};
+#ifdef __x86_64__
+    what = ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#endif
+    if (user_rig_fault(&running->rig, info->si_addr, what, reply.why) &&
+        write(running->replies, &reply, sizeof(reply)) == (ssize_t)sizeof(reply))
+        _exit(EXIT_FAILURE);
+    signal(number, SIG_DFL);
+}
+
+static void catch_faults(const struct kernel_task *task)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    running = task;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+// ---- requests ----
+
+// Does what a request wants. A configuration may be built more than once.
+static enum probe_status answer(struct kernel_task *task, struct timed **first, const struct user_request *request)
+{
     struct timed **timed = find_timed(first, request->configuration);
     cl_int result = CL_INVALID_PROGRAM;
-    if (request->action == TIMER_BUILD)
-        result = build_timed(task, first, request, why);
-    else if (*timed && request->action == TIMER_TIME)
-        result = time_timed(*timed, request->for_ms, &reply->ms);
-    else if (*timed && request->action == TIMER_RUN)
-        result = user_build_time(&(*timed)->build, request->runs, &reply->ms);
+    task->why[0] = '\0';
+    if (request->action <= USER_VALIDATE)
+        return try_configuration(task, request);
+    if (request->action == USER_BUILD)
+        result = build_timed(task, first, request, task->why);
+    else if (*timed && request->action == USER_TIME)
+        result = time_timed(*timed, request->for_ms, &task->reply.ms);
+    else if (*timed && request->action == USER_RUN)
+        result = user_build_time(&(*timed)->build, request->runs, &task->reply.ms);
     else if (*timed)
         release_timed(timed), result = CL_SUCCESS;
-    reply->ok = result == CL_SUCCESS;
-    reply->why[0] = '\0';
-    if (!reply->ok)
-        snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1, why[0] ? why : compute_result_name(result));
+    if (result != CL_SUCCESS && !task->why[0])
+        fail(task, PROBE_NOT_RUN, result);
+    return result == CL_SUCCESS ? PROBE_PASSED : PROBE_NOT_RUN;
 }
 
 // Opens a pipe of the parent.
@@ -246,49 +242,34 @@ static int open_pipe(const char *parent, int fd, int flags)
     return open(path, flags | O_CLOEXEC);
 }
 
-// Answers requests until the parent ends.
-static enum probe_status answer_requests(struct kernel_task *task, char *const *words)
+static bool send_reply(struct kernel_task *task, enum probe_status status)
 {
-    const char *comma = strchr(words[KERNEL_WORD_NOTE], ',');
-    const int requests = open_pipe(words[KERNEL_WORD_PARENT], atoi(words[KERNEL_WORD_NOTE]), O_RDONLY);
-    const int replies = open_pipe(words[KERNEL_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
-    struct user_timer_reply reply = {.ok = true, .process = (int)getpid()};
-    struct user_timer_request request;
-    struct timed *first = NULL;
-    bool opened = false;
-    if (requests < 0 || replies < 0 || write(replies, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
-        return PROBE_UNKNOWN;
-    while (read(requests, &request, sizeof(request)) == (ssize_t)sizeof(request)) {
-        reply.ok = opened;
-        if (!opened && open_task(task, words)) {
-            const cl_int result = user_rig_open(&task->rig, task->device, &task->spec, &task->data);
-            opened = result == CL_SUCCESS;
-            if (!opened)
-                fail(task, PROBE_NOT_OPENED, result);
-        }
-        if (opened)
-            answer(task, &first, &request, &reply);
-        else
-            snprintf(reply.why, sizeof(reply.why), "%.*s", VERDICT_TEXT - 1, task->why);
-        if (write(replies, &reply, sizeof(reply)) != (ssize_t)sizeof(reply))
-            break;
-    }
-    return PROBE_PASSED;
+    struct user_reply *reply = &task->reply;
+    reply->status = status;
+    // A kernel that fails may have written anywhere.
+    reply->ended = status != PROBE_PASSED && status != PROBE_NOT_BUILT;
+    snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1, status == PROBE_PASSED ? "" : task->why);
+    return write(task->replies, reply, sizeof(*reply)) == (ssize_t)sizeof(*reply) && !reply->ended;
 }
 
 // Does not free its memory: the process ends after this call.
 int user_kernel_answer(char *const *words)
 {
-    char path[64];
+    const char *comma = strchr(words[KERNEL_WORD_PIPES], ',');
+    struct user_request request;
+    struct timed *first = NULL;
     child_begin(atoi(words[KERNEL_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
     struct kernel_task *task = xalloc(sizeof(*task));
-    task->times = strcmp(words[KERNEL_WORD_HOW], "time") == 0;
-    if (task->times)
-        return (int)answer_requests(task, words);
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_NOTE]));
-    task->note = open(path, O_WRONLY | O_CLOEXEC);
-    const enum probe_status status = open_task(task, words) ? try_task(task) : PROBE_UNKNOWN;
-    if (status != PROBE_PASSED && task->note >= 0 && write(task->note, task->why, strlen(task->why)) < 0)
-        return (int)PROBE_UNKNOWN;
-    return (int)status;
+    const int requests = open_pipe(words[KERNEL_WORD_PARENT], atoi(words[KERNEL_WORD_PIPES]), O_RDONLY);
+    task->replies = open_pipe(words[KERNEL_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
+    task->reply.process = (int)getpid();
+    if (requests < 0 || task->replies < 0 || !send_reply(task, PROBE_PASSED))
+        return EXIT_FAILURE;
+    while (read(requests, &request, sizeof(request)) == (ssize_t)sizeof(request)) {
+        if (!task->opened && (task->opened = open_task(task, words)))
+            catch_faults(task); // after the driver's own handlers
+        if (!send_reply(task, task->opened ? answer(task, &first, &request) : PROBE_UNKNOWN))
+            break;
+    }
+    return EXIT_SUCCESS;
 }

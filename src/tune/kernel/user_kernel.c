@@ -19,13 +19,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600 };
+enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, IDLE_MAX = 16 };
 static const size_t data_bytes_max = (size_t)4 << 30;
 
 // The arguments of a child.
 struct words {
-    char parent[16], data[16], note[16], device[200], indexes[8 * SPACE_PARAMS];
+    char parent[16], data[16], device[200];
     const char *at[1 + KERNEL_WORDS + 1];
+};
+
+// Children that wait for a request.
+struct children {
+    pthread_mutex_t lock; // guards the members below
+    struct user_child *idle[IDLE_MAX];
+    int count, most;
 };
 
 struct user_kernel {
@@ -36,9 +43,10 @@ struct user_kernel {
     struct user_data data;
     bool ready;
     int limit_ms; // of a validation
-    struct words timer_words;
-    struct user_timer *timer; // NULL: not started, or it has ended
-    int timers;               // number of children that were started
+    struct words words;
+    struct children *children; // that validate
+    struct user_child *timer;  // NULL: not started, or it has ended
+    int timers;                // number of children that were started to time
 };
 
 // A build of a configuration, in the child that times it.
@@ -59,29 +67,11 @@ void user_kernel_print_device(const struct device_info *info, char text[200])
     snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
 }
 
-// Returns the status of a child that ended in this way. Keeps the reason that the child has written.
-static enum probe_status judge(enum child_end end, int value, int limit_ms, char why[VERDICT_TEXT])
+static void make_words(struct user_kernel *user)
 {
-    if (end == CHILD_EXITED && value >= PROBE_ANSWERS && value <= PROBE_UNKNOWN) {
-        if (value != PROBE_PASSED && !why[0])
-            snprintf(why, VERDICT_TEXT, "it fails");
-        return (enum probe_status)value;
-    }
-    static_assert((int)VERDICT_TEXT >= CHILD_WHY, "room for the reason");
-    child_explain(end, value, limit_ms / 1000, limit_ms / 1000, why);
-    return end == CHILD_LATE ? PROBE_LATE : PROBE_NOT_RUN;
-}
-
-static void make_words(const struct user_kernel *user, const char *how, const uint16_t *tuple, int note,
-                       struct words *words)
-{
-    *words = (struct words){.indexes = ""};
-    for (int p = 0; tuple && p < user->subject.space.params; p++)
-        snprintf(words->indexes + strlen(words->indexes), sizeof(words->indexes) - strlen(words->indexes), "%d ",
-                 tuple[p]);
+    struct words *words = &user->words;
     snprintf(words->parent, sizeof(words->parent), "%d", (int)getpid());
     snprintf(words->data, sizeof(words->data), "%d", user->data.fd);
-    snprintf(words->note, sizeof(words->note), "%d", note);
     user_kernel_print_device(&user->device->info, words->device);
     const char *const arguments[] = {
         "monocle",
@@ -91,34 +81,62 @@ static void make_words(const struct user_kernel *user, const char *how, const ui
         [1 + KERNEL_WORD_SPEC] = user->spec.path,
         [1 + KERNEL_WORD_HASH] = user->spec.hash,
         [1 + KERNEL_WORD_DEVICE] = words->device,
-        [1 + KERNEL_WORD_HOW] = how,
-        [1 + KERNEL_WORD_TUPLE] = words->indexes,
         [1 + KERNEL_WORD_DATA] = words->data,
-        [1 + KERNEL_WORD_NOTE] = words->note,
+        [1 + KERNEL_WORD_PIPES] = "",
     };
     memcpy(words->at, arguments, sizeof(arguments));
 }
 
-static bool wait_on(void *context, char *line)
+static struct user_child *start_child(const struct user_kernel *user)
 {
-    return !driver_call_interrupted();
+    return user_child_open(user->words.at, 1 + KERNEL_WORDS + 1, 1 + KERNEL_WORD_PIPES);
 }
 
-// Runs a configuration in a child. A signal ends it.
-static enum probe_status ask(const struct user_kernel *user, int configuration, bool reference, int limit_ms,
+static struct user_child *take_child(const struct user_kernel *user)
+{
+    struct children *children = user->children;
+    pthread_mutex_lock(&children->lock);
+    struct user_child *child = children->count > 0 ? children->idle[--children->count] : NULL;
+    pthread_mutex_unlock(&children->lock);
+    return child ? child : start_child(user);
+}
+
+static void give_child(const struct user_kernel *user, struct user_child *child)
+{
+    struct children *children = user->children;
+    pthread_mutex_lock(&children->lock);
+    const bool stays = children->count < children->most;
+    if (stays)
+        children->idle[children->count++] = child;
+    pthread_mutex_unlock(&children->lock);
+    if (!stays)
+        user_child_close(child);
+}
+
+static void copy_tuple(const struct user_kernel *user, struct user_request *request)
+{
+    memcpy(request->tuple, space_tuple(&user->subject.space, request->configuration),
+           sizeof(*request->tuple) * (size_t)user->subject.space.params);
+}
+
+// Runs a configuration in a child that waits, or in a new one.
+static enum probe_status ask(const struct user_kernel *user, int configuration, enum user_action action, int limit_ms,
                              char why[VERDICT_TEXT])
 {
-    struct words words;
-    int value = 0;
-    const int fd = memfd_create("monocle-note", MFD_CLOEXEC);
-    make_words(user, reference ? "reference" : "", space_tuple(&user->subject.space, configuration), fd, &words);
-    why[0] = '\0';
-    const enum child_end end = child_talk(child_program, (char *const *)words.at, limit_ms, &value, wait_on, NULL);
-    const ssize_t read = fd >= 0 ? pread(fd, why, VERDICT_TEXT - 1, 0) : 0;
-    why[read > 0 ? read : 0] = '\0';
-    if (fd >= 0)
-        close(fd);
-    return judge(end, value, limit_ms, why);
+    struct user_request request = {action, .configuration = configuration};
+    struct user_reply reply;
+    struct user_child *child = take_child(user);
+    snprintf(why, VERDICT_TEXT, "its process cannot be started");
+    if (!child)
+        return PROBE_NOT_RUN;
+    copy_tuple(user, &request);
+    user_child_ask(child, &request, limit_ms, &reply);
+    if (reply.ended)
+        user_child_close(child);
+    else
+        give_child(user, child);
+    memcpy(why, reply.why, VERDICT_TEXT);
+    return reply.status;
 }
 
 // Returns true if the device allows the work-groups of all kernels.
@@ -148,7 +166,7 @@ static enum probe_status validate(const struct subject *subject, int configurati
         return PROBE_NOT_RUN;
     if (!child_program)
         return PROBE_PASSED;
-    return ask(user, configuration, false, user->limit_ms, why);
+    return ask(user, configuration, USER_VALIDATE, user->limit_ms, why);
 }
 
 // ---- the inputs and references ----
@@ -186,6 +204,9 @@ static bool fill(struct user_kernel *user)
                   strerror(errno));
         return false;
     }
+    // Children that wait have buffers on the device.
+    const size_t most = user->device->info.memory_bytes / 8 / (data->bytes + 1);
+    user->children->most = most < IDLE_MAX ? (int)most : IDLE_MAX;
     for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
@@ -204,6 +225,7 @@ static bool make_references(struct user_kernel *user)
     enum probe_status status = PROBE_NOT_RUN;
     char why[VERDICT_TEXT] = "";
     bool needed = false;
+    make_words(user);
     for (int i = 0; i < spec->arguments; i++)
         needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
     if (!needed || !child_program)
@@ -212,7 +234,7 @@ static bool make_references(struct user_kernel *user)
         log_warn("%s has no ReferenceKernel: all configurations are compared with the default one", spec->path);
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; status != PROBE_PASSED && i < (spec->references > 0 ? 1 : subject->presets); i++)
-        status = ask(user, subject->preset[i], true, REFERENCE_LIMIT_S * 1000, why);
+        status = ask(user, subject->preset[i], USER_REFERENCE, REFERENCE_LIMIT_S * 1000, why);
     user->limit_ms += LIMIT_REFERENCES * (int)((clock_now_ns() - start_ns) / 1000000);
     if (status != PROBE_PASSED)
         log_error("cannot compute the reference of %s: %s", spec->path, why);
@@ -229,37 +251,34 @@ static bool prepare(struct subject *subject)
 // ---- time ----
 
 // Sends a request to the child that times; starts the child if there is none. False: `reply` has the reason.
-static bool ask_timer(struct user_kernel *user, const struct user_timer_request *request, int runs,
-                      struct user_timer_reply *reply)
+static bool ask_timer(struct user_kernel *user, const struct user_request *request, int runs, struct user_reply *reply)
 {
     const int limit_ms = user->limit_ms < INT_MAX / (runs + 1) ? user->limit_ms * (runs + 1) : INT_MAX;
-    *reply = (struct user_timer_reply){.why = "its process cannot be started"};
+    *reply = (struct user_reply){.status = PROBE_NOT_RUN, .why = "its process cannot be started"};
     if (!child_program)
         return false;
     if (!user->timer) {
-        make_words(user, "time", NULL, 0, &user->timer_words);
-        user->timer = user_timer_open(user->timer_words.at, 1 + KERNEL_WORDS + 1, 1 + KERNEL_WORD_NOTE);
+        user->timer = start_child(user);
         user->timers++;
     }
     if (!user->timer)
         return false;
-    user_timer_ask(user->timer, request, limit_ms, reply);
+    user_child_ask(user->timer, request, limit_ms, reply);
     if (reply->ended) {
-        user_timer_close(user->timer);
+        user_child_close(user->timer);
         user->timer = NULL;
     }
-    return reply->ok && !reply->ended;
+    return reply->status == PROBE_PASSED;
 }
 
 // Builds the configuration in the child, unless the child has it.
-static bool build_there(struct built *built, struct user_timer_reply *reply)
+static bool build_there(struct built *built, struct user_reply *reply)
 {
     struct user_kernel *user = built->user;
-    struct user_timer_request request = {TIMER_BUILD, .configuration = built->configuration};
+    struct user_request request = {USER_BUILD, .configuration = built->configuration};
     if (user->timer && user->timers == built->timer)
         return true;
-    memcpy(request.tuple, space_tuple(&user->subject.space, built->configuration),
-           sizeof(*request.tuple) * (size_t)user->subject.space.params);
+    copy_tuple(user, &request);
     if (!ask_timer(user, &request, 2, reply))
         return false;
     built->timer = user->timers;
@@ -269,8 +288,8 @@ static bool build_there(struct built *built, struct user_timer_reply *reply)
 static void release(void *of)
 {
     struct built *built = of;
-    struct user_timer_reply reply;
-    const struct user_timer_request request = {TIMER_RELEASE, .configuration = built->configuration};
+    struct user_reply reply;
+    const struct user_request request = {USER_RELEASE, .configuration = built->configuration};
     if (built->user->timer && built->user->timers == built->timer)
         ask_timer(built->user, &request, 1, &reply);
     free(built);
@@ -279,7 +298,7 @@ static void release(void *of)
 static void *build(struct subject *subject, int configuration, char why[VERDICT_TEXT])
 {
     struct built *built = xalloc(sizeof(*built));
-    struct user_timer_reply reply = {0};
+    struct user_reply reply = {0};
     *built = (struct built){(struct user_kernel *)subject, configuration, 0};
     if (build_there(built, &reply))
         return built;
@@ -289,8 +308,7 @@ static void *build(struct subject *subject, int configuration, char why[VERDICT_
 }
 
 // Sends a request about a build to the child. False on failure (logged).
-static bool use_build(struct built *built, const struct user_timer_request *request, int runs,
-                      struct user_timer_reply *reply)
+static bool use_build(struct built *built, const struct user_request *request, int runs, struct user_reply *reply)
 {
     if (build_there(built, reply) && ask_timer(built->user, request, runs, reply))
         return true;
@@ -301,8 +319,8 @@ static bool use_build(struct built *built, const struct user_timer_request *requ
 static bool time_build(void *of, double for_ms, double *ms)
 {
     struct built *built = of;
-    struct user_timer_reply reply;
-    const struct user_timer_request request = {TIMER_TIME, .configuration = built->configuration, .for_ms = for_ms};
+    struct user_reply reply;
+    const struct user_request request = {USER_TIME, .configuration = built->configuration, .for_ms = for_ms};
     if (!use_build(built, &request, 3, &reply))
         return false;
     *ms = reply.ms;
@@ -314,8 +332,8 @@ static bool time_build(void *of, double for_ms, double *ms)
 static bool run_build(void *of, int runs)
 {
     struct built *built = of;
-    struct user_timer_reply reply;
-    const struct user_timer_request request = {TIMER_RUN, .configuration = built->configuration, .runs = runs};
+    struct user_reply reply;
+    const struct user_request request = {USER_RUN, .configuration = built->configuration, .runs = runs};
     return use_build(built, &request, runs, &reply);
 }
 
@@ -331,7 +349,11 @@ static void print(const struct subject *subject, int configuration, char text[SU
 static void close_kernel(struct subject *subject)
 {
     struct user_kernel *user = (struct user_kernel *)subject;
-    user_timer_close(user->timer);
+    user_child_close(user->timer);
+    while (user->children->count > 0)
+        user_child_close(user->children->idle[--user->children->count]);
+    pthread_mutex_destroy(&user->children->lock);
+    free(user->children);
     user_data_close(&user->data);
     space_init(&user->spec.space); // the caller has freed it
     spec_finish(&user->spec);
@@ -407,6 +429,8 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
     user->device = device;
     user->data.fd = -1;
     user->limit_ms = LIMIT_S * 1000;
+    user->children = xalloc(sizeof(*user->children));
+    pthread_mutex_init(&user->children->lock, NULL);
     bool ok = spec_load(spec, path);
     if (ok && !spec_enumerate(spec, why)) {
         log_error("cannot use %s: %s", path, why);

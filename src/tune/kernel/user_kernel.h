@@ -11,7 +11,7 @@ struct user_budget {
 };
 
 // Reads the description and its kernels. NULL on failure (logged). Each configuration is validated on the whole input,
-// in a child process, for at most 30 s and 10 times the duration of the reference. Another child times all of them.
+// in a child process, for at most 30 s and 10 times the duration of the reference. A child that ends is replaced.
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget);
 
 // Returns true if the path is one of the files that the description names.
@@ -25,15 +25,13 @@ enum kernel_word {
     KERNEL_WORD_SPEC,   // path of the description
     KERNEL_WORD_HASH,   // spec.hash
     KERNEL_WORD_DEVICE, // platform and name
-    KERNEL_WORD_HOW,    // "reference": write the references; "": compare with them; "time": answer requests
-    KERNEL_WORD_TUPLE,  // indexes of the values; "time": ""
     KERNEL_WORD_DATA,   // file descriptor of the parent: struct user_data
-    KERNEL_WORD_NOTE,   // the same: the child writes the reason of a failure to it; "time": see user_timer.h
+    KERNEL_WORD_PIPES,  // two file descriptors: see user_child_open
     KERNEL_WORDS,
 };
 
 // Writes the text by which the child finds the device.
 void user_kernel_print_device(const struct device_info *info, char text[200]);
 
-// The child's part: runs a configuration. Returns the exit status, an enum probe_status.
+// The child's part: answers requests. Returns the exit status.
 int user_kernel_answer(char *const *words);

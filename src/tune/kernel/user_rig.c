@@ -99,6 +99,18 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct s
     return result;
 }
 
+cl_int user_rig_reset(const struct user_rig *rig, const struct user_data *data)
+{
+    cl_int result = CL_SUCCESS;
+    for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
+        const struct spec_argument *argument = &rig->spec->argument[i];
+        if (argument->memory == SPEC_VECTOR && argument->access != SPEC_READ_ONLY)
+            result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, argument->bytes,
+                                          data->map + data->input[i], 0, NULL, NULL);
+    }
+    return result;
+}
+
 cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
 {
     return clEnqueueReadBuffer(rig->queue, rig->buffer[argument].buffer, CL_TRUE, 0,
@@ -270,7 +282,7 @@ cl_int user_build_time(const struct user_build *build, int runs, double *ms)
     return result;
 }
 
-// ---- timing: the parent's part ----
+// ---- the child: the parent's part ----
 
 //
 // A thread waits for the child, and writes the last reply when the child has ended.
@@ -279,7 +291,7 @@ enum { WORDS_MAX = 16, DAY_MS = 24 * 3600 * 1000, HELLO_MS = 60000 };
 // After a signal, the tuner compares the results so far. A kernel that takes longer than this is left out.
 enum { SIGNAL_MS = 5000, POLL_MS = 100 };
 
-struct user_timer {
+struct user_child {
     const char *words[WORDS_MAX];
     char pipes[32];
     int requests[2], replies[2];
@@ -290,39 +302,39 @@ struct user_timer {
 
 static void *run_child(void *context)
 {
-    struct user_timer *timer = context;
-    struct user_timer_reply last = {.ended = true};
+    struct user_child *child = context;
+    struct user_reply last = {.status = PROBE_NOT_RUN, .ended = true};
     int value = 0;
-    const enum child_end end = child_run(child_program, (char *const *)timer->words, DAY_MS, &value);
+    const enum child_end end = child_run(child_program, (char *const *)child->words, DAY_MS, &value);
     child_explain(end, value, DAY_MS / 1000, DAY_MS / 1000, last.why);
-    if (write(timer->replies[1], &last, sizeof(last)) < 0)
-        log_error("cannot time a kernel: %s", strerror(errno));
+    if (write(child->replies[1], &last, sizeof(last)) < 0)
+        log_error("cannot run kernels: %s", strerror(errno));
     return NULL;
 }
 
-struct user_timer *user_timer_open(const char *const *arguments, int count, int pipes)
+struct user_child *user_child_open(const char *const *arguments, int count, int pipes)
 {
-    struct user_timer *timer = xalloc(sizeof(*timer));
+    struct user_child *child = xalloc(sizeof(*child));
     assert(count < WORDS_MAX);
-    memcpy(timer->words, arguments, sizeof(*arguments) * (size_t)count);
-    timer->words[pipes] = timer->pipes;
-    timer->requests[0] = timer->requests[1] = timer->replies[0] = timer->replies[1] = -1;
-    if (pipe2(timer->requests, O_CLOEXEC) != 0 || pipe2(timer->replies, O_CLOEXEC) != 0) {
-        log_error("cannot time a kernel: %s", strerror(errno));
+    memcpy(child->words, arguments, sizeof(*arguments) * (size_t)count);
+    child->words[pipes] = child->pipes;
+    child->requests[0] = child->requests[1] = child->replies[0] = child->replies[1] = -1;
+    if (pipe2(child->requests, O_CLOEXEC) != 0 || pipe2(child->replies, O_CLOEXEC) != 0) {
+        log_error("cannot run kernels: %s", strerror(errno));
     } else {
-        snprintf(timer->pipes, sizeof(timer->pipes), "%d,%d", timer->requests[0], timer->replies[1]);
-        timer->started = thread_start(&timer->thread, run_child, timer, "timer");
+        snprintf(child->pipes, sizeof(child->pipes), "%d,%d", child->requests[0], child->replies[1]);
+        child->started = thread_start(&child->thread, run_child, child, "kernels");
     }
-    if (timer->started)
-        return timer;
-    user_timer_close(timer);
+    if (child->started)
+        return child;
+    user_child_close(child);
     return NULL;
 }
 
 // Waits for a reply. False: there is none within the limit.
-static bool read_reply(struct user_timer *timer, int limit_ms, struct user_timer_reply *reply)
+static bool read_reply(struct user_child *child, int limit_ms, struct user_reply *reply)
 {
-    struct pollfd polled = {.fd = timer->replies[0], .events = POLLIN};
+    struct pollfd polled = {.fd = child->replies[0], .events = POLLIN};
     const int64_t start_ns = clock_now_ns();
     int ready = 0;
     for (int ms = 0; ready <= 0 && ms < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms);) {
@@ -331,38 +343,38 @@ static bool read_reply(struct user_timer *timer, int limit_ms, struct user_timer
         if (ready < 0 && errno != EINTR)
             return false;
     }
-    return ready > 0 && read(timer->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
+    return ready > 0 && read(child->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
 }
 
-void user_timer_ask(struct user_timer *timer, const struct user_timer_request *request, int limit_ms,
-                    struct user_timer_reply *reply)
+void user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
+                    struct user_reply *reply)
 {
-    *reply = (struct user_timer_reply){.ended = true, .why = "its process has ended"};
-    if (timer->process == 0 && read_reply(timer, HELLO_MS, reply))
-        timer->process = reply->ended ? 0 : reply->process;
-    if (timer->process == 0 || write(timer->requests[1], request, sizeof(*request)) != (ssize_t)sizeof(*request))
+    *reply = (struct user_reply){.status = PROBE_NOT_RUN, .ended = true, .why = "its process has ended"};
+    if (child->process == 0 && read_reply(child, HELLO_MS, reply))
+        child->process = reply->ended ? 0 : reply->process;
+    if (child->process == 0 || write(child->requests[1], request, sizeof(*request)) != (ssize_t)sizeof(*request))
         return;
-    if (read_reply(timer, limit_ms, reply))
+    if (read_reply(child, limit_ms, reply))
         return;
-    *reply = (struct user_timer_reply){.ended = true};
+    *reply = (struct user_reply){.status = PROBE_LATE, .ended = true};
     child_explain(CHILD_LATE, 0, limit_ms / 1000, limit_ms / 1000, reply->why);
 }
 
-void user_timer_close(struct user_timer *timer)
+void user_child_close(struct user_child *child)
 {
-    if (!timer)
+    if (!child)
         return;
-    if (timer->process > 0)
-        kill(-timer->process, SIGKILL);
+    if (child->process > 0)
+        kill(-child->process, SIGKILL);
     for (int i = 0; i < 2; i++) {
-        if (timer->requests[i] >= 0)
-            close(timer->requests[i]);
+        if (child->requests[i] >= 0)
+            close(child->requests[i]);
     }
-    if (timer->started)
-        pthread_join(timer->thread, NULL);
+    if (child->started)
+        pthread_join(child->thread, NULL);
     for (int i = 0; i < 2; i++) {
-        if (timer->replies[i] >= 0)
-            close(timer->replies[i]);
+        if (child->replies[i] >= 0)
+            close(child->replies[i]);
     }
-    free(timer);
+    free(child);
 }

@@ -4,6 +4,7 @@
 #include "compute/driver_cache.h"
 #include "compute/memory.h"
 #include "compute/program.h"
+#include "path/probe.h"
 #include "tune/kernel/spec.h"
 #include "tune/space.h"
 
@@ -28,9 +29,11 @@ struct user_rig {
     cl_mem start[SPEC_ARGUMENTS];          // its content at the start of a run, if a kernel reads and writes it
 };
 
-// Copies the inputs to the device. The end of the process, a child, frees everything.
+// Makes the buffers. The end of the process, a child, frees everything.
 cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct spec *spec,
                      const struct user_data *data);
+// Copies the inputs to all buffers that a kernel may write.
+cl_int user_rig_reset(const struct user_rig *rig, const struct user_data *data);
 
 // The kernels with the values of a configuration.
 struct user_build {
@@ -61,34 +64,42 @@ cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact, ch
 // Returns true if this address, of a fault, lies before or after an argument; writes the reason. `what`: "writes".
 bool user_rig_fault(const struct user_rig *rig, const void *address, const char *what, char why[VERDICT_TEXT]);
 
-// ---- timing in a child process ----
+// ---- the child process that runs the kernels ----
 
-enum user_timer_action { TIMER_BUILD, TIMER_TIME, TIMER_RUN, TIMER_RELEASE };
-
-// The parent writes requests to a pipe, and the child writes a reply to each one to another pipe.
-struct user_timer_request {
-    enum user_timer_action action;
-    int configuration;
-    uint16_t tuple[SPACE_PARAMS]; // TIMER_BUILD
-    double for_ms;                // TIMER_TIME
-    int runs;                     // TIMER_RUN
+enum user_action {
+    USER_REFERENCE, // write the references
+    USER_VALIDATE,  // compare with them
+    USER_BUILD,     // and keep the build
+    USER_TIME,      // the actions below are for such a build
+    USER_RUN,
+    USER_RELEASE,
 };
 
-struct user_timer_reply {
-    bool ok, ended; // ended: the child has ended, or did not reply in time
-    int process;    // id of the child
-    double ms;      // of TIMER_TIME
+// The parent writes requests to a pipe, and the child writes a reply to each one to another pipe.
+struct user_request {
+    enum user_action action;
+    int configuration;
+    uint16_t tuple[SPACE_PARAMS]; // USER_REFERENCE, USER_VALIDATE, USER_BUILD
+    double for_ms;                // USER_TIME
+    int runs;                     // USER_RUN
+};
+
+struct user_reply {
+    enum probe_status status;
+    bool ended;  // the child has ended, or did not reply in time
+    int process; // id of the child
+    double ms;   // of USER_TIME
     char why[VERDICT_TEXT];
 };
 
-struct user_timer;
+struct user_child;
 
-// Starts the child with these arguments, which are borrowed until user_timer_close. Replaces argument number `pipes` by
+// Starts the child with these arguments, which are borrowed until user_child_close. Replaces argument number `pipes` by
 // two file descriptors of this process, such as "5,7": the child reads requests from the first one, and writes replies
-// to the second one. Its first reply needs no request. NULL on failure (logged). One thread at a time.
-struct user_timer *user_timer_open(const char *const *arguments, int count, int pipes);
-void user_timer_close(struct user_timer *timer); // kills the child; accepts NULL
+// to the second one. Its first reply needs no request. NULL on failure (logged). On any thread, one at a time.
+struct user_child *user_child_open(const char *const *arguments, int count, int pipes);
+void user_child_close(struct user_child *child); // kills the child; accepts NULL
 // Sends a request and waits for the reply, at most `limit_ms` milliseconds. After a reply with `ended`, only
-// user_timer_close may follow.
-void user_timer_ask(struct user_timer *timer, const struct user_timer_request *request, int limit_ms,
-                    struct user_timer_reply *reply);
+// user_child_close may follow.
+void user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
+                    struct user_reply *reply);
