@@ -449,7 +449,7 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
 static bool contradicts(const struct parser *p, const struct option *o)
 {
     for (const struct option *other = p->list->options; other->name; other++) {
-        if (p->given[other - p->list->options] && options_find(o->excludes, other->name) >= 0) {
+        if (p->given[other - p->list->options] && !o->joins && options_find(o->excludes, other->name) >= 0) {
             log_error("%s--%s and --%s contradict each other; leave out one of them", p->where, o->name, other->name);
             return true;
         }

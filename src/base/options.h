@@ -44,6 +44,7 @@ struct option {
     double min, max;         // OPTION_INT, OPTION_NUMBER: the legal range, with max > 0
     const char *complete;    // for completion: "file", "directory", "filter", ...; NULL: `choices` or nothing
     const char *excludes;    // "fullscreen|vsync": options that contradict this one; NULL: none
+    bool joins;              // those contradict it only between file and command line
 };
 
 struct option_list {

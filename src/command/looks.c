@@ -150,10 +150,10 @@ static bool mattes_ready(const struct chain *chain)
     return true;
 }
 
-bool look_parse_filters(const char *text, struct chain *chain)
+bool look_parse_part(const char *text, enum chain_part which, struct chain *chain)
 {
     char error[CHAIN_ERROR];
-    if (chain_parse(chain, text, error)) {
+    if (chain_parse_part(chain, which, text, error)) {
         if (!mattes_ready(chain))
             return false;
         chain_warn_useless(chain);
@@ -161,7 +161,7 @@ bool look_parse_filters(const char *text, struct chain *chain)
     }
     struct looks *looks = xalloc(sizeof(*looks));
     looks_open(looks);
-    if (looks_find(looks, text))
+    if (which == PART_LOOK && looks_find(looks, text))
         log_error("there is no filter '%s', but a look; use --look %s", text, text);
     else
         log_error("%s", error);
@@ -181,15 +181,9 @@ void looks_describe_unknown(const struct looks *looks, const char *name, char wh
 bool look_has(const struct look *look, const struct chain *chain)
 {
     char present[CHAIN_TEXT], text[CHAIN_TEXT], error[CHAIN_ERROR];
-    struct chain own, plain = *chain;
-    if (!chain_parse(&own, look->chain, error) || !chain_print(&own, text) || !chain_print(&plain, present))
-        return false;
-    if (strcmp(present, text) == 0)
-        return true;
-    if (plain.count == 0 || !plain.stage[plain.count - 1].filter->mirror)
-        return false;
-    chain_remove(&plain, plain.count - 1);
-    return chain_print(&plain, present) && strcmp(present, text) == 0;
+    struct chain own;
+    return chain_parse(&own, look->chain, error) && chain_print(&own, text) &&
+           chain_print_part(chain, PART_LOOK, present) && strcmp(present, text) == 0;
 }
 
 const struct look *looks_with(const struct looks *looks, const struct chain *chain)
@@ -201,32 +195,32 @@ const struct look *looks_with(const struct looks *looks, const struct chain *cha
     return NULL;
 }
 
-bool look_parse(const char *name, struct chain *chain)
+bool look_parse(const char *name, const char *more, struct chain *chain)
 {
     struct looks *looks = xalloc(sizeof(*looks));
     char error[CHAIN_ERROR];
     looks_open(looks);
-    const struct look *look = looks_find(looks, name);
-    const bool ok = look && chain_parse(chain, look->chain, error);
-    if (!ok && filter_find(name))
+    const struct look *look = name ? looks_find(looks, name) : NULL;
+    const bool known = look || !name;
+    if (!known && filter_find(name))
         snprintf(error, sizeof(error), "there is no look '%s', but a filter; use -f %s", name, name);
-    else if (!ok)
+    else if (!known)
         looks_describe_unknown(looks, name, error);
-    if (!ok)
+    if (!known)
         log_error("%s", error);
+    char *text = xprintf("%s%s%s", look ? look->chain : "", text_if(look && more, ","), more ? more : "");
+    const bool ok = known && look_parse_part(text, PART_LOOK, chain);
+    free(text);
     looks_close(looks);
     free(looks);
-    if (!ok || !mattes_ready(chain))
-        return false;
-    chain_warn_useless(chain);
-    return true;
+    return ok;
 }
 
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR])
 {
     char text[CHAIN_TEXT], line[CHAIN_TEXT + LOOK_NAME + 8], path[PATH_MAX];
     struct looks now;
-    bool ok = chain_print(chain, text);
+    bool ok = chain_print_part(chain, PART_LOOK, text);
     looks_open(&now); // another window may have saved looks
     for (int i = 1; snprintf(name, LOOK_NAME + 1, "look-%d", i) && looks_find(&now, name);)
         i++;

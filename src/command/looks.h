@@ -26,17 +26,16 @@ void looks_close(struct looks *looks);                                      // a
 const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none
 // Writes one line: there is no look of this name. It has the most similar name, or other advice.
 void looks_describe_unknown(const struct looks *looks, const char *name, char why[CHAIN_ERROR]);
-// Returns the first look with this chain, which may also have a mirror at its end: that is a setting of the view. NULL:
-// there is none.
+// Returns the first look with the look of this chain. NULL: there is none.
 const struct look *looks_with(const struct looks *looks, const struct chain *chain);
 // Returns true if looks_with may return this look.
 bool look_has(const struct look *look, const struct chain *chain);
 
-// Parses the chain of a look, the argument of --look. False: there is no such look (logged, with advice).
-bool look_parse(const char *name, struct chain *chain);
-// Parses the argument of -f in a command that has --look. False: it is wrong (logged, with advice).
-bool look_parse_filters(const char *text, struct chain *chain);
+// Parses the arguments of --look and -f, of which one may be NULL. The filters of -f follow those of the look. False:
+// one is wrong (logged, with advice).
+bool look_parse(const char *name, const char *more, struct chain *chain);
+bool look_parse_part(const char *text, enum chain_part which, struct chain *chain); // parses one option likewise
 
-// Saves the chain as a look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
+// Saves the chain's look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
 // `why` then gets one line (not logged). `name` gets the name.
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR]);

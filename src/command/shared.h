@@ -25,8 +25,10 @@ extern const struct option list_options[];
     SHARED_ROW("filter", 'f', OPTION_TEXT, "CHAIN", at, "filter chain to apply, such as 'blur=2,gray'" more,           \
                .complete = "filter")
 #define LOOK_OPTION(at)                                                                                                \
-    SHARED_ROW("look", 0, OPTION_TEXT, "NAME", at, "chain with this name from `monocle looks`", .complete = "look",    \
-               .excludes = "filter")
+    SHARED_ROW("look", 0, OPTION_TEXT, "NAME", at,                                                                     \
+               "chain with this name from `monocle looks`, before that of "                                            \
+               "--filter",                                                                                             \
+               .complete = "look", .excludes = "filter", .joins = true)
 // --path with the choices of path_or_auto; the member is -1 if the user gives none.
 #define PATH_OPTION(at, what)                                                                                          \
     SHARED_ROW("path", 'p', OPTION_CHOICE, NULL, at,                                                                   \

@@ -125,7 +125,7 @@ void status_add_run(const struct status *s, json_t *object)
     const struct source_health *health = &s->health;
     const struct pane_facts *pane = &s->pane;
     char chain[CHAIN_TEXT];
-    chain_print(pane->chain, chain);
+    chain_print_part(pane->chain, PART_LOOK, chain);
     json_object_update_new(object,
                            json_pack("{s:I,s:I,s:I,s:I,s:I,s:i,s:o,s:o,s:o}", "frames", (json_int_t)s->meter->frames,
                                      "skipped", (json_int_t)s->skipped, "captured", (json_int_t)s->captured, "damaged",

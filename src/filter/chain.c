@@ -144,10 +144,20 @@ static bool is(const struct chain *chain, int stage, const char *name)
     return strcmp(chain->stage[stage].filter->name, name) == 0;
 }
 
-// Returns the first of the last `count` filters before the stage.
+// Returns the first stage of the part that has this stage.
+static int part_begin(const struct chain *chain, int stage)
+{
+    const enum chain_part part = chain->stage[stage].part;
+    while (stage > 0 && chain->stage[stage - 1].part == part)
+        stage--;
+    return stage;
+}
+
+// Returns the first of the last `count` filters of its part before the stage.
 static int filters_before(const struct chain *chain, int stage, int count)
 {
-    while (stage > 0 && count > 0) {
+    const int begin = part_begin(chain, stage);
+    while (stage > begin && count > 0) {
         stage--;
         count -= !is(chain, stage, "none") && !is(chain, stage, "keep");
     }
@@ -157,9 +167,10 @@ static int filters_before(const struct chain *chain, int stage, int count)
 // As chain_kept, but stages may move pixels.
 static int kept_stage(const struct chain *chain, int mask)
 {
-    int open[CHAIN_MAX], depth = 0, single = 0; // single: the newest filter that is no mask
-    bool masked = false;                        // a mask follows directly: the outermost group ends after it
-    for (int i = 0; i < mask; i++) {
+    const int begin = part_begin(chain, mask);
+    int open[CHAIN_MAX], depth = 0, single = begin; // single: the newest filter that is no mask
+    bool masked = false;                            // a mask follows directly: the outermost group ends after it
+    for (int i = begin; i < mask; i++) {
         const struct stage *stage = &chain->stage[i];
         if (is(chain, i, "none"))
             continue;
@@ -251,7 +262,8 @@ bool chain_is_useless(const struct chain *chain, int stage, char why[CHAIN_ERROR
     } else if (filter_is_mask(filter) && count_filters(chain, chain_kept(chain, stage), stage) == 0) {
         snprintf(why, CHAIN_ERROR, "%s: it limits the filters before it, but there is none; add one, as in blur=8,%s",
                  filter->name, filter->name);
-    } else if (filter_is_mask(filter) && spans > 1 && filters_before(chain, stage, spans - 1) == 0) {
+    } else if (filter_is_mask(filter) && spans > 1 &&
+               filters_before(chain, stage, spans - 1) == part_begin(chain, stage)) {
         snprintf(why, CHAIN_ERROR, "%s: filters is %d, but fewer filters come before it; it limits all of them",
                  filter->name, spans);
     }
@@ -279,6 +291,54 @@ void chain_remove(struct chain *chain, int stage)
 {
     chain->count--;
     memmove(&chain->stage[stage], &chain->stage[stage + 1], (size_t)(chain->count - stage) * sizeof(*chain->stage));
+}
+
+void chain_get_part(const struct chain *chain, enum chain_part which, struct chain *part)
+{
+    part->count = 0;
+    for (int i = 0; i < chain->count; i++) {
+        if (chain->stage[i].part == which)
+            part->stage[part->count++] = chain->stage[i];
+    }
+}
+
+// Writes `why` with the name of the part, unless that is the look. Returns false.
+static bool fail_part(enum chain_part which, const char *why, char error[CHAIN_ERROR])
+{
+    const char *name = which == PART_LOOK ? "" : chain_part_name(which);
+    snprintf(error, CHAIN_ERROR, "%s%s%.*s", name, text_if(name[0], ": "), CHAIN_ERROR - 16, why);
+    return false;
+}
+
+bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, char error[CHAIN_ERROR])
+{
+    char why[CHAIN_ERROR];
+    return chain_parse(part, text, why) || fail_part(which, why, error);
+}
+
+bool chain_put_part(struct chain *chain, enum chain_part which, const struct chain *part, char error[CHAIN_ERROR])
+{
+    struct chain parts[CHAIN_PARTS], whole = {.count = 0};
+    char why[CHAIN_ERROR];
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        const enum chain_part at = (enum chain_part)(i + PART_CAMERA);
+        if (at == which)
+            parts[i] = *part;
+        else
+            chain_get_part(chain, at, &parts[i]);
+        if (whole.count + parts[i].count > CHAIN_MAX) {
+            snprintf(why, CHAIN_ERROR, "camera, chain and titles have at most %d filters together", CHAIN_MAX);
+            return fail_part(which, why, error);
+        }
+        for (int k = 0; k < parts[i].count; k++) {
+            whole.stage[whole.count] = parts[i].stage[k];
+            whole.stage[whole.count++].part = at;
+        }
+    }
+    if (!chain_check_masks(&whole, why))
+        return fail_part(which, why, error);
+    *chain = whole;
+    return true;
 }
 
 bool param_is_size(const struct filter *filter, int param)
@@ -331,6 +391,7 @@ void chain_replace(struct chain *chain, int stage, const struct filter *filter)
         chain->stage[stage] = old;
         return;
     }
+    chain->stage[stage].part = old.part;
     memcpy(chain->stage[stage].values.file, old.values.file, sizeof(old.values.file));
     for (int i = 0; i < filter_param_count(filter); i++) {
         for (int k = 0; k < filter_param_count(old.filter); k++) {
@@ -503,6 +564,19 @@ bool chain_print(const struct chain *chain, char text[CHAIN_TEXT])
     if (!text[0])
         strcpy(text, "none");
     return strlen(text) < CHAIN_TEXT - 1; // a cut text fills all bytes
+}
+
+const char *chain_part_name(enum chain_part part)
+{
+    static const char *const names[] = {"camera", "chain", "titles"};
+    return names[part - PART_CAMERA];
+}
+
+bool chain_print_part(const struct chain *chain, enum chain_part which, char text[CHAIN_TEXT])
+{
+    struct chain part;
+    chain_get_part(chain, which, &part);
+    return chain_print(&part, text);
 }
 
 // ---- colours ----

@@ -6,8 +6,14 @@
 enum { CHAIN_MAX = 16, CHAIN_TEXT = 4096, CHAIN_ERROR = 256 };
 enum { CHAIN_SIDE_MAX = 32768, CHAIN_PIXELS_MAX = 1 << 28 }; // of the result of a FILTER_WARP
 
+// The parts of a chain, in their order. A look replaces only its part, and a mask limits only filters of its own part.
+enum chain_part { PART_CAMERA = -1, PART_LOOK, PART_TITLES };
+enum { CHAIN_PARTS = 3 };
+const char *chain_part_name(enum chain_part part); // "camera", "chain", "titles": of its option, property, ...
+
 struct stage {
     const struct filter *filter;
+    enum chain_part part;
     struct filter_values values;
     struct filter_arguments arguments; // always computed from the values
 };
@@ -46,6 +52,14 @@ bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 // fit; that of a parsed chain always fits.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
+// As chain_parse; `error` names the part, unless it is the look.
+bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, char error[CHAIN_ERROR]);
+bool chain_print_part(const struct chain *chain, enum chain_part which, char text[CHAIN_TEXT]); // as chain_print
+void chain_get_part(const struct chain *chain, enum chain_part which, struct chain *part);
+// Replaces a part. False: the chain has no room for it, or a mask of another part forbids it; `error` then gets one
+// line, and the chain stays as it was.
+bool chain_put_part(struct chain *chain, enum chain_part which, const struct chain *part, char error[CHAIN_ERROR]);
+
 // Returns the stage whose input is the kept picture of the mask `stage` (docs/pixels.md section 2); `stage`: no filter
 // is before the mask. No stage from there to the mask moves pixels.
 int chain_kept(const struct chain *chain, int stage);
@@ -79,8 +93,8 @@ bool chain_turns(const struct chain *chain);
 // line.
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR]);
 
-// Puts another version of a stage's filter in its place. A parameter of the same name and type keeps its value, clamped
-// to its range.
+// Puts another filter, or another version of it, in a stage's place. A parameter of the same name and type keeps its
+// value, clamped to its range.
 void chain_replace(struct chain *chain, int stage, const struct filter *filter);
 void chain_renew(struct chain *chain); // replaces users' filters that user_filters_reload has replaced
 bool chain_append(struct chain *chain, const struct filter *filter); // with default values; false: the chain is full

@@ -609,9 +609,13 @@ bool panes_split(const struct panes *panes)
 static bool same_chain(const struct chain *a, const struct chain *b)
 {
     char text_a[CHAIN_TEXT], text_b[CHAIN_TEXT];
-    chain_print(a, text_a);
-    chain_print(b, text_b);
-    return strcmp(text_a, text_b) == 0;
+    bool same = true;
+    for (enum chain_part part = PART_CAMERA; part <= PART_TITLES; part++) {
+        chain_print_part(a, part, text_a);
+        chain_print_part(b, part, text_b);
+        same = same && strcmp(text_a, text_b) == 0;
+    }
+    return same;
 }
 
 // Returns true if the pane's path makes results of the chain's size.

@@ -46,10 +46,29 @@ void settings_select(struct settings *settings, int stage)
 void settings_select_first(struct settings *settings)
 {
     const struct chain *chain = &settings->chain;
-    int stage = 0;
-    while (stage < chain->count && filter_param_count(chain->stage[stage].filter) == 0)
-        stage++;
-    settings_select(settings, stage < chain->count ? stage : 0);
+    int best = 0, first = 0;
+    for (int i = 0; i < chain->count; i++) {
+        const int rank = 2 * (chain->stage[i].part == PART_LOOK) + (filter_param_count(chain->stage[i].filter) > 0);
+        first = rank > best ? i : first;
+        best = rank > best ? rank : best;
+    }
+    settings_select(settings, first);
+}
+
+bool settings_put_part(struct settings *settings, enum chain_part which, const struct chain *part,
+                       char error[CHAIN_ERROR])
+{
+    const int before = settings_places(settings);
+    int stage, param;
+    const enum chain_part selected =
+        settings_selected(settings, &stage, &param) ? settings->chain.stage[stage].part : which;
+    if (!chain_put_part(&settings->chain, which, part, error))
+        return false;
+    if (which == PART_LOOK || selected == which)
+        settings_select_first(settings);
+    else if (selected > which)
+        settings->selected += settings_places(settings) - before;
+    return true;
 }
 
 void settings_cut(const struct settings *settings, struct chain *chain)
@@ -133,8 +152,12 @@ unsigned settings_measures(const struct settings *settings)
 
 bool settings_mirrored(const struct settings *settings)
 {
-    const struct chain *chain = &settings->chain;
-    return chain->count > 0 && chain->stage[chain->count - 1].filter->mirror;
+    bool mirrored = false;
+    for (int i = 0; i < settings->chain.count; i++) {
+        const struct stage *stage = &settings->chain.stage[i];
+        mirrored = mirrored || (stage->part == PART_CAMERA && stage->filter->mirror);
+    }
+    return mirrored;
 }
 
 void settings_restore_filters(struct settings *settings, const struct chain *runs)
@@ -210,12 +233,19 @@ static const struct filter *filter_beside(const struct filter *filter, int step)
 bool edits_add(struct edits *edits, struct settings *settings, const struct filter *filter)
 {
     struct chain *chain = &settings->chain;
-    int stage, param;
+    int at, param;
     if (chain->count == CHAIN_MAX)
         return false;
     edits_keep(edits, settings, EDIT_ALONE);
-    const int at = settings_selected(settings, &stage, &param) ? stage + 1 : 0;
+    const bool title = filter && (strcmp(filter->name, "overlay") == 0 || strcmp(filter->name, "text") == 0);
+    const enum chain_part part = title ? PART_TITLES : PART_LOOK;
+    if (settings_selected(settings, &at, &param) && chain->stage[at].part == part)
+        at++;
+    else
+        for (at = 0; at < chain->count && chain->stage[at].part <= part;)
+            at++;
     chain_append(chain, filter ? filter : filter_beside(filter_find("none"), 1));
+    chain->stage[chain->count - 1].part = part;
     for (int i = chain->count - 1; i > at; i--)
         swap(chain, i, i - 1);
     settings_select(settings, at);
@@ -230,7 +260,9 @@ bool edits_put(struct edits *edits, struct settings *settings, const struct stag
     else if (!edits_add(edits, settings, stage->filter))
         return false;
     settings_selected(settings, &at, &param);
+    const enum chain_part part = settings->chain.stage[at].part;
     settings->chain.stage[at] = *stage;
+    settings->chain.stage[at].part = part;
     return true;
 }
 
@@ -248,7 +280,9 @@ bool edits_remove(struct edits *edits, struct settings *settings)
 bool edits_move(struct edits *edits, struct settings *settings, int step)
 {
     int stage, param;
-    if (!settings_selected(settings, &stage, &param) || stage + step < 0 || stage + step >= settings->chain.count)
+    const struct chain *chain = &settings->chain;
+    if (!settings_selected(settings, &stage, &param) || stage + step < 0 || stage + step >= chain->count ||
+        chain->stage[stage].part != chain->stage[stage + step].part)
         return false;
     edits_keep(edits, settings, EDIT_ALONE);
     swap(&settings->chain, stage, stage + step);
@@ -267,12 +301,15 @@ bool edits_filter(struct edits *edits, struct settings *settings, int step)
     struct chain *chain = &settings->chain;
     const struct stage old = chain->stage[stage];
     const struct filter *filter = old.filter;
-    do {
+    for (bool fits = false; !fits;) {
         filter = filter_beside(filter, step);
         if (filter == old.filter) {
             chain->stage[stage] = old;
             return false;
         }
-    } while (!stage_init(&chain->stage[stage], filter) || !chain_check_masks(chain, error));
+        fits = stage_init(&chain->stage[stage], filter);
+        chain->stage[stage].part = old.part;
+        fits = fits && chain_check_masks(chain, error);
+    }
     return true;
 }

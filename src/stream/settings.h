@@ -51,9 +51,12 @@ void settings_init(struct settings *settings, const struct chain *chain, int pat
 bool settings_selected(const struct settings *settings, int *stage, int *param);
 unsigned settings_measures(const struct settings *settings); // path_setup.measures for the scope
 void settings_select(struct settings *settings, int stage);  // selects the stage's first parameter
-void settings_select_first(struct settings *settings);       // selects the chain's first parameter
+void settings_select_first(struct settings *settings);       // selects the first parameter, of the look if it can
 int settings_places(const struct settings *settings);        // number of places that can be selected
-bool settings_mirrored(const struct settings *settings);     // true: the last filter is a mirror
+bool settings_mirrored(const struct settings *settings);     // true: a filter of the camera's part is a mirror
+// As chain_put_part, and selects the first parameter if the selected one was of this part, or for a new look.
+bool settings_put_part(struct settings *settings, enum chain_part which, const struct chain *part,
+                       char error[CHAIN_ERROR]);
 // Removes the filters from a copy of the settings' chain that `show` leaves out.
 void settings_cut(const struct settings *settings, struct chain *chain);
 // Writes the place of the shown image: "2 of 5: blur=3", or "0 of 5: the original". False: the whole chain is shown.
@@ -90,11 +93,12 @@ bool edits_undo(struct edits *edits, struct settings *settings); // false: there
 
 // These change the chain at the selected stage and select the changed stage. False: they change nothing, because the
 // chain is full or empty, or the stage is at the end.
-// Adds a filter after the stage; NULL: the first one.
+// Adds a filter; NULL: the first one. `overlay` and `text` go to the titles, others to the look: after the stage if
+// that is of the same part, else at the part's end.
 bool edits_add(struct edits *edits, struct settings *settings, const struct filter *filter);
 // Puts `stage` in place of the stage if that has the same filter, else adds it.
 bool edits_put(struct edits *edits, struct settings *settings, const struct stage *stage);
 bool edits_remove(struct edits *edits, struct settings *settings);
-bool edits_move(struct edits *edits, struct settings *settings, int step); // -1: left, 1: right
+bool edits_move(struct edits *edits, struct settings *settings, int step); // -1: left, 1: right, inside its part
 // Replaces the stage by the next filter that the masks after it can limit.
 bool edits_filter(struct edits *edits, struct settings *settings, int step);

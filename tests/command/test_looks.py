@@ -111,7 +111,10 @@ def arguments(c):
                        (("--look", "zzzzzz"), "'monocle looks' lists"),
                        (("--look", "sobel"), "there is no look 'sobel', but a filter; use -f sobel"),
                        (("-f", "ink"), "there is no filter 'ink', but a look; use --look ink"),
-                       (("--look", "ink", "-f", "gray"), "contradict")]:
+                       (("--look", "ink", "--showcase"), "contradict"),
+                       (("--look", "ink", "-f", "blurr"), "did you mean 'blur'"),
+                       (("--titles", "txet"), "titles: there is no filter 'txet'"),
+                       (("-f", "keep,blur,matte", "--camera", "rotate"), "camera: matte: rotate before it moves")]:
         code, _, errors = run(BINARY, "live", "pattern:32x32", "--headless", *args)
         c.check(code == 2 and says in errors and errors.count("\n") == 1, args, code, errors)
     words = run(BINARY, "completion", "words", "live", "--look", "")[1].decode()

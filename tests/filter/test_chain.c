@@ -238,6 +238,55 @@ static const struct refusal useless[] = {
     {"keep,gray,keep,blur,inside,invert,key", NULL, NULL},
 };
 
+// Two parts, the number of a mask in the whole chain, and the first stage that it limits: none of another part.
+static const struct {
+    enum chain_part first_part;
+    const char *first, *second; // the second part is the look, or the titles after a look
+    int mask, kept;
+} masked_parts[] = {
+    {PART_CAMERA, "mirror", "inside", 1, 1},
+    {PART_CAMERA, "mirror,gray", "blur,inside", 3, 2},
+    {PART_CAMERA, "keep,gray", "blur,inside", 3, 2},
+    {PART_CAMERA, "gray,gray", "blur,gray,inside=filters=9", 4, 2},
+    {PART_LOOK, "keep,gray", "blur,gray,inside", 4, 3},
+    {PART_LOOK, "keep,gray,inside", "text,inside", 4, 3},
+};
+
+static void test_parts(struct check *check)
+{
+    char error[CHAIN_ERROR], text[CHAIN_TEXT];
+    struct chain chain, part;
+    for (size_t i = 0; i < sizeof(masked_parts) / sizeof(*masked_parts); i++) {
+        const enum chain_part after = masked_parts[i].first_part == PART_CAMERA ? PART_LOOK : PART_TITLES;
+        chain = (struct chain){.count = 0};
+        check_that(check,
+                   chain_parse(&part, masked_parts[i].second, error) && chain_put_part(&chain, after, &part, error) &&
+                       chain_parse(&part, masked_parts[i].first, error) &&
+                       chain_put_part(&chain, masked_parts[i].first_part, &part, error),
+                   "parts %zu: %s", i, error);
+        const int kept = chain_kept(&chain, masked_parts[i].mask);
+        check_that(check, kept == masked_parts[i].kept, "parts %zu: a mask limits the stages from %d", i, kept);
+    }
+    chain = (struct chain){.count = 0};
+    check_that(check,
+               chain_parse(&part, "gray,inside=filters=2", error) && chain_put_part(&chain, PART_LOOK, &part, error) &&
+                   chain_is_useless(&chain, 1, error) && strstr(error, "filters is 2, but fewer"),
+               "filters of the part: %s", error);
+    check_that(check,
+               chain_parse(&part, "blur", error) && chain_put_part(&chain, PART_CAMERA, &part, error) &&
+                   chain_is_useless(&chain, 2, error) && strstr(error, "filters is 2, but fewer"),
+               "filters of the part, with another one: %s", error);
+    chain_parse(&part, "keep,blur,matte", error);
+    chain_put_part(&chain, PART_LOOK, &part, error);
+    check_that(check,
+               chain_parse(&part, "rotate", error) && !chain_put_part(&chain, PART_CAMERA, &part, error) &&
+                   strcmp(error, "camera: matte: rotate before it moves pixels; put rotate after matte") == 0,
+               "a mask that needs the frame: %s", error);
+    check_that(check, chain_print(&chain, text) && strcmp(text, "blur,keep,blur,matte") == 0, "it stays: %s", text);
+    check_that(check, !chain_parse_part(&part, PART_TITLES, "txet", error) && strncmp(error, "titles: there", 13) == 0,
+               "the message names the part: %s", error);
+}
+
 static void test_useless(struct check *check)
 {
     for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
@@ -546,6 +595,7 @@ int main(void)
     test_refused(&check);
     test_advice(&check);
     test_useless(&check);
+    test_parts(&check);
     test_turns(&check);
     test_long(&check);
     test_random(&check);

@@ -215,8 +215,86 @@ static void check_fit(void)
     CHECK_NUMBER(settings.chain.count, 15);
 }
 
+// Puts the parts after one another, into the chain of an empty view.
+static void begin_parts(const char *camera, const char *look, const char *titles)
+{
+    const char *const text[CHAIN_PARTS] = {camera, look, titles};
+    char error[CHAIN_ERROR];
+    struct chain part;
+    begin("none");
+    for (int i = 0; i < CHAIN_PARTS; i++)
+        CHECK(chain_parse(&part, text[i], error) &&
+              settings_put_part(&settings, (enum chain_part)(i + PART_CAMERA), &part, error));
+}
+
+static void check_parts_are(const char *camera, const char *look, const char *titles)
+{
+    const char *const want[CHAIN_PARTS] = {camera, look, titles};
+    char text[CHAIN_TEXT];
+    for (int i = 0; i < CHAIN_PARTS; i++)
+        CHECK(chain_print_part(&settings.chain, (enum chain_part)(i + PART_CAMERA), text) &&
+              strcmp(text, want[i]) == 0);
+}
+
+static void select_named(const char *name)
+{
+    for (int i = 0; i < settings.chain.count; i++) {
+        if (strcmp(settings.chain.stage[i].filter->name, name) == 0)
+            settings_select(&settings, i);
+    }
+}
+
+// A part changes alone. A new look is selected; else the selected filter of another part stays selected. Changes by
+// hand stay inside a part.
+static void check_parts(void)
+{
+    int stage, param;
+    char error[CHAIN_ERROR];
+    struct chain part;
+    begin_parts("mirror,rotate", "blur=3,gray", "text");
+    CHECK(settings_selected(&settings, &stage, &param) && stage == 2); // the look's first parameter
+    select_named("text");
+    CHECK(chain_parse(&part, "sepia,gamma,sharpen", error) && settings_put_part(&settings, PART_LOOK, &part, error));
+    check_parts_are("mirror,rotate", "sepia,gamma,sharpen", "text");
+    CHECK(settings_selected(&settings, &stage, &param) && stage == 3);
+    select_named("text");
+    CHECK(chain_parse(&part, "flip", error) && settings_put_part(&settings, PART_CAMERA, &part, error));
+    CHECK(settings_selected(&settings, &stage, &param) && stage == 4 && param == 0);
+    CHECK(chain_parse(&part, "mirror,rotate", error) && settings_put_part(&settings, PART_CAMERA, &part, error));
+    CHECK(settings_selected(&settings, &stage, &param) && stage == 5 && param == 0);
+    CHECK(!edits_move(&edits, &settings, -1));
+    CHECK(edits_add(&edits, &settings, filter_find("invert")));
+    CHECK(edits_add(&edits, &settings, filter_find("overlay")));
+    check_parts_are("mirror,rotate", "sepia,gamma,sharpen,invert", "text,overlay");
+    select_named("sepia");
+    CHECK(!edits_move(&edits, &settings, -1) && edits_filter(&edits, &settings, 1));
+    select_named("mirror");
+    CHECK(edits_add(&edits, &settings, filter_find("gray")) && edits_remove(&edits, &settings));
+    select_named("mirror");
+    CHECK(edits_move(&edits, &settings, 1) && edits_remove(&edits, &settings) && !settings_mirrored(&settings));
+    check_parts_are("rotate", "saturation,gamma,sharpen,invert", "text,overlay");
+    for (int i = 0; i < 6; i++)
+        CHECK(edits_undo(&edits, &settings));
+    check_parts_are("mirror,rotate", "sepia,gamma,sharpen,invert", "text");
+    CHECK(settings_mirrored(&settings));
+}
+
+// A part that leaves no room for the others is refused, and nothing changes.
+static void check_full_parts(void)
+{
+    char error[CHAIN_ERROR];
+    struct chain part;
+    begin_parts("mirror", "gray,gray,gray,gray,gray,gray,gray,gray,gray,gray", "text");
+    CHECK(chain_parse(&part, "text,text,text,text,text,text", error));
+    CHECK(!settings_put_part(&settings, PART_TITLES, &part, error) &&
+          strcmp(error, "titles: camera, chain and titles have at most 16 filters together") == 0);
+    check_parts_are("mirror", "gray,gray,gray,gray,gray,gray,gray,gray,gray,gray", "text");
+}
+
 int main(void)
 {
+    check_parts();
+    check_full_parts();
     check_fit();
     check_users();
     check_selected();

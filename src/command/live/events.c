@@ -75,21 +75,11 @@ static void list_keys(struct session *s)
     name_mouse(s);
 }
 
-void events_show_look(struct session *s, const struct look *look)
+static void show_look(struct session *s, const char *name)
 {
-    struct chain *chain = &s->stream.settings.chain;
-    char error[CHAIN_ERROR];
-    const bool mirrored = settings_mirrored(&s->stream.settings);
-    edits_keep(&s->edits, &s->stream.settings, EDIT_ALONE);
-    chain->count = 0;
-    if (look) {
-        chain_parse(chain, look->chain, error); // it was parsed before
-        if (mirrored && !settings_mirrored(&s->stream.settings))
-            chain_append(chain, filter_find("mirror"));
-        note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
-    }
-    settings_select_first(&s->stream.settings);
-    panes_changed(s->stream.panes, false);
+    char why[PROPERTY_WHY];
+    if (!properties_set(&s->controlled, "look", name, why))
+        note_set(&s->stream.note, true, NOTE_S, "%s", why);
 }
 
 // Digits 1-9 select the first nine looks; the same digit again selects the look nine places later. 0 removes all
@@ -106,7 +96,7 @@ static void pick_look(struct session *s, int digit)
             index = i + DIGITS;
     }
     s->digit = digit;
-    events_show_look(s, index >= 0 ? &s->looks.look[index] : NULL);
+    show_look(s, index >= 0 ? s->looks.look[index].name : "none");
 }
 
 // Writes the first key of the action.
@@ -120,7 +110,7 @@ static void save_look(struct session *s, int number)
 {
     char name[LOOK_NAME + 1], why[CHAIN_ERROR], text[CHAIN_TEXT], key[16];
     const struct look *same = looks_with(&s->looks, &s->stream.settings.chain);
-    if (chain_print(&s->stream.settings.chain, text) && strcmp(text, "none") == 0) {
+    if (chain_print_part(&s->stream.settings.chain, PART_LOOK, text) && strcmp(text, "none") == 0) {
         note_set(&s->stream.note, false, NOTE_S, "there is no filter to save");
         return;
     }
@@ -639,7 +629,7 @@ static void list_choose(struct session *s)
     if (kind == CHOOSER_FILTERS)
         add_filter(s, filter_at(index));
     else
-        events_show_look(s, &s->looks.look[index]);
+        show_look(s, s->looks.look[index].name);
     report_state(&s->report, "state", session_status(s));
 }
 

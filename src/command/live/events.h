@@ -7,7 +7,6 @@
 #include <stdbool.h>
 
 struct choice_list;
-struct look;
 struct filter;
 struct session;
 
@@ -21,9 +20,6 @@ void events_hint(struct session *session, double seconds);
 void events_handle(struct session *session, bool quit_only);
 // The same for a key's action. `digit`: of an action with digits; -1: none.
 bool events_press(struct session *session, const char *action, long long digit, char why[PROPERTY_WHY]);
-// Shows the look instead of the chain; NULL: no filter. A mirror at the end of the chain stays: it is a setting of the
-// view.
-void events_show_look(struct session *session, const struct look *look);
 // Starts to save the main pane's result (session->save.both: before and after the chain) under a new name.
 void events_save_picture(struct session *session);
 // Call often. When a picture is saved or has failed, the note reports the name or the failure. `wait`: waits until all

@@ -26,6 +26,11 @@ enum { SOURCE_COLUMN = 28 };
 static const struct option live_options[] = {
     FILTER_OPTION(AT(filters), "; `monocle filters` lists the filters"),
     LOOK_OPTION(AT(look)),
+    {"camera", 0, OPTION_TEXT, "CHAIN", .help = "filters before the look, which looks keep, such as mirror,rotate=90",
+     .offset = AT(camera), .complete = "filter"},
+    {"titles", 0, OPTION_TEXT, "CHAIN",
+     .help = "filters after the look, which looks keep, such as \"overlay=logo.png,text='%H:%M'\"",
+     .offset = AT(titles), .complete = "filter"},
     {"showcase", 0, OPTION_FLAG,
      .help =
          "show one look after another until a key is pressed; default without SOURCE, --filter, --look and a camera",
@@ -219,12 +224,32 @@ static bool take_kernels(struct live_options *o)
 
 static bool take_filter(struct live_options *o)
 {
-    return !o->filters || look_parse_filters(o->filters, &o->chain);
+    return (!o->filters && !o->look) || look_parse(o->look, o->filters, &o->chain);
 }
 
-static bool take_look(struct live_options *o)
+// Takes the text of a part; NULL: not given. Returns false if it is wrong (logged).
+static bool take_part(struct live_options *o, enum chain_part which, const char *text)
 {
-    return !o->look || look_parse(o->look, &o->chain);
+    struct chain part;
+    char error[CHAIN_ERROR];
+    if (!text)
+        return true;
+    if (!look_parse_part(text, which, &part))
+        return false;
+    const bool fits = chain_put_part(&o->chain, which, &part, error);
+    if (!fits)
+        log_error("%s", error);
+    return fits;
+}
+
+static bool take_camera(struct live_options *o)
+{
+    return take_part(o, PART_CAMERA, o->camera);
+}
+
+static bool take_titles(struct live_options *o)
+{
+    return take_part(o, PART_TITLES, o->titles);
 }
 
 static bool take_keys(struct live_options *o)
@@ -277,8 +302,9 @@ static bool take_options(struct live_options *o)
     };
     o->setup.slides = o->setup.paced;
     if (!output_files_check(&o->outputs, o->json) || !fitting(o) || !take_text(o, "pixel-format", take_format) ||
-        !take_text(o, "kernels", take_kernels) || !take_text(o, "filter", take_filter) ||
-        !take_text(o, "look", take_look) || !take_text(o, "keys", take_keys))
+        !take_text(o, "kernels", take_kernels) || !take_text(o, o->filters ? "filter" : "look", take_filter) ||
+        !take_text(o, "camera", take_camera) || !take_text(o, "titles", take_titles) ||
+        !take_text(o, "keys", take_keys))
         return false;
     if (o->log_level >= 0)
         log_set_level((enum log_level)o->log_level);

@@ -14,7 +14,7 @@ enum { OPTION_NOT_GIVEN = 0xff };
 struct live_options {
     const char *source;
     struct playlist playlist; // the sources after it; moved to the stream
-    const char *filters, *look;
+    const char *filters, *look, *camera, *titles;
     int path; // enum path_kind; -1: not given
     const char *device;
     int threads;
@@ -38,7 +38,7 @@ struct live_options {
 
     struct settings settings;  // the members that options set; all bytes of the others are OPTION_NOT_GIVEN
     struct source_setup setup; // of the source, without its controls
-    struct chain chain;        // of --filter or --look
+    struct chain chain;        // of --camera, --look, --filter and --titles
     struct keys key_map;       // of --keys
 };
 

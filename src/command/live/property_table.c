@@ -15,12 +15,26 @@
 
 // ---- chain and its parameters ----
 
+static json_t *part_json(const struct controlled *run, enum chain_part which)
+{
+    char text[CHAIN_TEXT];
+    chain_print_part(&run->stream->settings.chain, which, text);
+    return text_json(text);
+}
+
+static json_t *get_camera(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+{
+    return part_json(run, PART_CAMERA);
+}
+
 static json_t *get_chain(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    char text[CHAIN_TEXT];
-    chain_print(&s->stream.settings.chain, text);
-    return text_json(text);
+    return part_json(run, PART_LOOK);
+}
+
+static json_t *get_titles(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+{
+    return part_json(run, PART_TITLES);
 }
 
 // Makes `chain` the chain of the settings, unless its result is too large or its text too long.
@@ -42,16 +56,40 @@ _Static_assert((int)PROPERTY_WHY >= CHAIN_ERROR && (int)PROPERTY_WHY >= SOURCE_W
                    (int)PROPERTY_WHY >= SOURCE_SET_WHY,
                "room for their messages");
 
+// Replaces a part of the chain, with the same limits.
+static bool take_part(struct session *s, enum chain_part which, const struct chain *part, char why[PROPERTY_WHY])
+{
+    struct settings changed = s->stream.settings;
+    if (!settings_put_part(&changed, which, part, why) || !take_chain(s, &changed.chain, why))
+        return false;
+    s->stream.settings.selected = changed.selected;
+    return true;
+}
+
+static bool set_part(const struct controlled *run, enum chain_part which, const char *value, char why[PROPERTY_WHY])
+{
+    struct chain part = {.count = 0};
+    if ((strcmp(value, "none") != 0 && !chain_parse_part(&part, which, value, why)) ||
+        !take_part(run->context, which, &part, why))
+        return false;
+    chain_warn_useless(&part);
+    session_warn_transparency(run->context);
+    return true;
+}
+
+static bool set_camera(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    return set_part(run, PART_CAMERA, value, why);
+}
+
 static bool set_chain(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    struct chain chain;
-    if (!chain_parse(&chain, value, why) || !take_chain(s, &chain, why))
-        return false;
-    chain_warn_useless(&chain);
-    session_warn_transparency(s);
-    settings_select_first(&s->stream.settings);
-    return true;
+    return set_part(run, PART_LOOK, value, why);
+}
+
+static bool set_titles(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    return set_part(run, PART_TITLES, value, why);
 }
 
 static json_t *get_look(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
@@ -64,19 +102,15 @@ static json_t *get_look(const struct controlled *run, const char *rest, char why
 static bool set_look(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    struct chain chain;
-    int width = s->stream.playback.info->shape.width, height = s->stream.playback.info->shape.height;
     const struct look *look = looks_find(&s->looks, value);
-    if (!look && strcmp(value, "none") == 0) {
-        events_show_look(s, NULL);
-        return true;
-    }
-    if (!look)
+    if (!look && strcmp(value, "none") != 0) {
         looks_describe_unknown(&s->looks, value, why);
-    if (!look || !chain_parse(&chain, look->chain, why) || !chain_output_size(&chain, &width, &height, why))
         return false;
-    events_show_look(s, look);
-    session_warn_transparency(s);
+    }
+    if (!set_part(run, PART_LOOK, look ? look->chain : value, why))
+        return false;
+    if (look)
+        note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
     return true;
 }
 
@@ -370,17 +404,20 @@ static bool next_show(const struct controlled *run, char next[PROPERTY_NAME], ch
 static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    struct chain chain = s->stream.settings.chain;
+    struct chain camera;
     bool mirror = false;
     if (!property_flag(value, &mirror, why))
         return false;
     if (mirror == settings_mirrored(&s->stream.settings))
         return true;
-    if (!mirror)
-        chain_remove(&chain, chain.count - 1);
-    else if (!chain_append(&chain, filter_find("mirror")))
-        return property_fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
-    return take_chain(s, &chain, why);
+    chain_get_part(&s->stream.settings.chain, PART_CAMERA, &camera);
+    for (int i = camera.count - 1; i >= 0 && !mirror; i--) {
+        if (camera.stage[i].filter->mirror)
+            chain_remove(&camera, i);
+    }
+    if (mirror)
+        chain_append(&camera, filter_find("mirror"));
+    return take_part(s, PART_CAMERA, &camera, why);
 }
 
 // The message may be the hint to press h, and it would hide a part of the help.
@@ -455,8 +492,12 @@ static bool changed_tune(const struct controlled *run, char why[PROPERTY_WHY])
 #define AT(member) offsetof(struct settings, member)
 
 const struct property live_properties[] = {
+    {"camera", .type = PROPERTY_TEXT, .get = get_camera, .set = set_camera, .complete = "filter",
+     .help = "requested filters before the chain, which looks keep"},
     {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .complete = "filter",
      .help = "requested filter chain"},
+    {"titles", .type = PROPERTY_TEXT, .get = get_titles, .set = set_titles, .complete = "filter",
+     .help = "requested filters after the chain, which looks keep"},
     {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look, .complete = "look",
      .help = "look with this chain, or null; set: a look's name, or none"},
     {"param/", .type = PROPERTY_VALUE, .get = get_param, .set = set_param,
@@ -482,7 +523,7 @@ const struct property live_properties[] = {
     {"show", .type = PROPERTY_VALUE, .set = set_show, .next = next_show,
      .help = "number of the chain's filters that run, to see the image inside the chain, or all"},
     {"shown", .type = PROPERTY_TEXT, .help = "the last filter that runs, such as 2 of 5: blur=3, or null: all run"},
-    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the last filter is a mirror"},
+    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the camera's picture is mirrored"},
     {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
      .help = "screen pixels per pixel of the image; 0: the image fits the window"},
     {"zoom_at", .type = PROPERTY_LIST, .help = "place of the image in the middle of the window: x and y, 0 to 1"},

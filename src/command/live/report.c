@@ -113,6 +113,11 @@ static void add_settings(const struct status *s, json_t *object)
         const char *name = param < 0 ? "" : filter->params[param].name;
         snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, text_if(param >= 0, "."), name);
     }
+    for (enum chain_part part = PART_CAMERA; part <= PART_TITLES; part += PART_TITLES - PART_CAMERA) {
+        char text[CHAIN_TEXT];
+        chain_print_part(&settings->chain, part, text);
+        json_object_set_new(object, chain_part_name(part), text_json(text));
+    }
     json_object_set_new(object, "selected", json_string(selected));
     const bool inside = settings_shown(settings, shown);
     json_object_set_new(object, "show", inside ? json_integer(settings->show) : json_string("all"));

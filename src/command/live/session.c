@@ -42,11 +42,12 @@ static void take_line(struct last_run *last, struct settings *settings, const ch
         last->area.x = x;
         last->area.y = y;
         last->area.placed = true;
-    } else if (strcmp(name, "chain") == 0 && strlen(value) < CHAIN_TEXT) {
-        strcpy(last->chain, value);
-    } else {
-        properties_restore(live_properties, settings, name, value);
     }
+    for (int i = 0; i < CHAIN_PARTS && strlen(value) < CHAIN_TEXT; i++) {
+        if (strcmp(name, chain_part_name(i + PART_CAMERA)) == 0)
+            strcpy(last->part[i], value);
+    }
+    properties_restore(live_properties, settings, name, value);
 }
 
 // Reads the file. Returns false if it must not be used (logged).
@@ -76,7 +77,7 @@ static bool read_file(struct last_run *last, struct settings *settings)
 
 static void write_file(const struct last_run *last)
 {
-    char path[PATH_MAX], text[CHAIN_TEXT + 1024] = "";
+    char path[PATH_MAX], text[CHAIN_PARTS * CHAIN_TEXT + 1024] = "";
     const char *unsafe;
     int used = 0;
     if (last->area.width > 0)
@@ -84,8 +85,11 @@ static void write_file(const struct last_run *last)
     if (last->area.placed)
         used += snprintf(text + used, sizeof(text) - (size_t)used, "place = %d,%d\n", last->area.x, last->area.y);
     used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", last->settings);
-    if (last->chain[0])
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "chain = %s\n", last->chain);
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        if (last->part[i][0])
+            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s = %s\n", chain_part_name(i + PART_CAMERA),
+                             last->part[i]);
+    }
     const int directory = state_open(path, true, &unsafe);
     if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used)) {
         const char *why = unsafe ? unsafe : strerror(errno);
@@ -96,12 +100,26 @@ static void write_file(const struct last_run *last)
         close(directory);
 }
 
+// Takes the parts of the last run's chain for which there is no option.
+static void resume_chain(struct session *s)
+{
+    const struct live_options *o = &s->options;
+    const bool given[CHAIN_PARTS] = {o->camera, false, o->titles};
+    char error[CHAIN_ERROR];
+    struct chain part;
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        const enum chain_part which = (enum chain_part)(i + PART_CAMERA);
+        if (!given[i] && chain_parse(&part, s->last.part[i], error) && strcmp(s->last.part[i], "none") != 0 &&
+            settings_put_part(&s->stream.settings, which, &part, error))
+            s->last.resumed = s->last.resumed || which == PART_LOOK;
+    }
+}
+
 static void last_run_open(struct session *s)
 {
     struct last_run *last = &s->last;
     const struct live_options *o = &s->options;
     const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot;
-    char error[CHAIN_ERROR];
     *last = (struct last_run){0};
     last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.settings);
     if (!last->kept)
@@ -109,25 +127,21 @@ static void last_run_open(struct session *s)
     properties_kept(live_properties, &s->stream.settings, last->settings);
     live_set_settings(o, &s->stream.settings);
     properties_kept(live_properties, &s->stream.settings, last->first_settings);
-    struct chain chain;
-    if (!o->filters && !o->look && !o->showcase && !outputs && chain_parse(&chain, last->chain, error) &&
-        strcmp(last->chain, "none") != 0) {
-        s->stream.settings.chain = chain;
-        settings_select_first(&s->stream.settings);
-        last->resumed = true;
-    }
+    if (!o->filters && !o->look && !o->showcase && !outputs)
+        resume_chain(s);
     last_run_chain(s);
 }
 
 void last_run_chain(struct session *s)
 {
-    chain_print(&s->stream.settings.chain, s->last.first_chain);
+    for (int i = 0; i < CHAIN_PARTS; i++)
+        chain_print_part(&s->stream.settings.chain, i + PART_CAMERA, s->last.first_part[i]);
 }
 
 static void last_run_close(struct session *s)
 {
     struct last_run *last = &s->last;
-    char settings[PROPERTIES_KEPT], chain[CHAIN_TEXT];
+    char settings[PROPERTIES_KEPT], part[CHAIN_TEXT];
     if (!last->kept || !s->stream.window)
         return;
     const struct window_area area = window_area(s->stream.window), *first = &last->first;
@@ -135,8 +149,14 @@ static void last_run_close(struct session *s)
     const bool moved = area.placed && (area.x != first->x || area.y != first->y);
     properties_kept(live_properties, &s->stream.settings, settings);
     const bool set = strcmp(settings, last->first_settings) != 0;
-    const bool chosen = chain_print(&s->stream.settings.chain, chain) && strcmp(chain, last->first_chain) != 0 &&
-                        !strpbrk(chain, "\n\r");
+    bool chosen = false;
+    for (int i = 0; i < CHAIN_PARTS; i++) {
+        if (chain_print_part(&s->stream.settings.chain, i + PART_CAMERA, part) &&
+            strcmp(part, last->first_part[i]) != 0 && !strpbrk(part, "\n\r")) {
+            strcpy(last->part[i], part);
+            chosen = true;
+        }
+    }
     if (sized) {
         last->area.width = area.width;
         last->area.height = area.height;
@@ -148,8 +168,6 @@ static void last_run_close(struct session *s)
     }
     if (set)
         strcpy(last->settings, settings);
-    if (chosen)
-        strcpy(last->chain, chain);
     if (sized || moved || set || chosen)
         write_file(last);
     last->kept = false;
@@ -164,10 +182,11 @@ static const double divider_room = 0.4; // it moves from 0.1 to 0.9
 static void show_look(struct session *s, int look)
 {
     char error[CHAIN_ERROR];
+    struct chain part;
     s->showcase.look = look;
     s->showcase.look_ns = clock_now_ns();
-    chain_parse(&s->stream.settings.chain, s->looks.look[look].chain, error); // it was parsed before
-    settings_select_first(&s->stream.settings);
+    chain_parse(&part, s->looks.look[look].chain, error); // it was parsed before
+    settings_put_part(&s->stream.settings, PART_LOOK, &part, error);
     last_run_chain(s);
 }
 

@@ -42,14 +42,14 @@ struct showcase {
 // What one run with a window keeps for the next, in the file $XDG_STATE_HOME/monocle/live: the window's size and place,
 // kept properties (the overlay) and the chain.
 struct last_run {
-    bool kept;                            // the file is read and written
-    struct window_area area;              // from the file; width 0: unknown
-    char settings[PROPERTIES_KEPT];       // lines for the file
-    char chain[CHAIN_TEXT];               // the last chain that the user has changed; "": none
-    struct window_area first;             // of this run's window
-    char first_settings[PROPERTIES_KEPT]; // of the start of this run
-    char first_chain[CHAIN_TEXT];         // of the start of this run, or of the showcase
-    bool resumed;                         // this run began with the last chain
+    bool kept;                                // the file is read and written
+    struct window_area area;                  // from the file; width 0: unknown
+    char settings[PROPERTIES_KEPT];           // lines for the file
+    char part[CHAIN_PARTS][CHAIN_TEXT];       // the last camera, chain and titles that the user has changed; "": none
+    struct window_area first;                 // of this run's window
+    char first_settings[PROPERTIES_KEPT];     // of the start of this run
+    char first_part[CHAIN_PARTS][CHAIN_TEXT]; // of the start of this run, or of the showcase
+    bool resumed;                             // this run began with the last chain
 };
 
 struct session {

@@ -26,7 +26,7 @@ struct view {
 // ---- overlay ----
 
 // `none`: words for no filter. "contrast 1.5 0 > blur [radius 2] > gray": every value, the selected parameter or stage
-// in brackets, and the names of the selected stage's parameters.
+// in brackets, and the names of the selected stage's parameters; " | " between the camera's part, look and titles.
 static void chain_words(const struct settings *settings, const char *none, char *text, size_t size)
 {
     const struct chain *chain = &settings->chain;
@@ -36,8 +36,9 @@ static void chain_words(const struct settings *settings, const char *none, char 
     for (int i = 0; i < chain->count && used < size; i++) {
         const struct stage *stage = &chain->stage[i];
         const bool here = i == at_stage, whole = here && at_param < 0;
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", text_if(i > 0, " > "), text_if(whole, "["),
-                                 stage->filter->name, text_if(whole, "]"));
+        const bool other = i > 0 && stage->part != stage[-1].part;
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", other ? " | " : text_if(i > 0, " > "),
+                                 text_if(whole, "["), stage->filter->name, text_if(whole, "]"));
         for (int p = 0; p < filter_param_count(stage->filter) && used < size; p++) {
             char value[64];
             const bool selected = here && p == at_param;

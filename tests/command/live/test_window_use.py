@@ -212,11 +212,12 @@ def last_run(c):
     subprocess.run(["xdotool", "windowsize", str(live.window), "500", "400", "windowmove", str(live.window), "300",
                     "200"], check=True)
     c.check(wait_until(lambda: live.place() == (300, 200, 500, 400)), live.place())
-    live.act("look", 4), live.act("overlay"), live.act("fullscreen")
+    live.act("look", 4), live.act("overlay"), live.act("fullscreen"), live.act("mirror"), live.set("titles", "text")
     quits(c, live, "the changes")
     with open(kept_file()) as file:
         text = file.read()
-    c.check({"size = 500x400", "place = 300,200", "overlay = full", "chain = blur"} <= set(text.splitlines()), text)
+    c.check({"size = 500x400", "place = 300,200", "overlay = full", "camera = mirror", "chain = blur",
+             "titles = text"} <= set(text.splitlines()), text)
     c.check(os.stat(kept_file()).st_mode & 0o777 == 0o600, "mode", oct(os.stat(kept_file()).st_mode))
     rows = [((), (300, 200, 500, 400), "full", "blur"),
             (("-f", "gray", "--overlay", "off"), (300, 200, 500, 400), "off", "gray"),
@@ -226,6 +227,9 @@ def last_run(c):
     for args, *want in rows:
         live = view(PATTERN, *args, XDG_STATE_HOME=at("state"))
         shows(c, live, *want, args)
+        state = live.control().get("status")
+        parts = ("mirror", "text") if args == () else ("none", "none")
+        c.check((state["camera"], state["titles"]) == parts, args, state)
         if args == ("--no-config",):
             live.act("overlay"), live.act("look", 3)
         quits(c, live, args)
