@@ -575,8 +575,9 @@ static const char *const details[] = {
     "KernelSpecification may be a list of kernels. They run in order, and their times are added. An element of "
     "Arguments may be only a name: the argument with this name in an earlier kernel.",
     "The members of SPEC.json that monocle uses are:",
-    "ConfigurationSpace\tTuningParameters: list of Name, Values (a list) and Default; Conditions: list of Expression, "
-    "such as \"GROUP * ITEMS <= 512\"",
+    "ConfigurationSpace\tTuningParameters: list of Name, Values (a list, or a text such as \"list(range(1, 9))\" or "
+    "\"[1] + [2 ** i for i in range(5, 11)]\") and Default; Conditions: list of Expression, such as \"GROUP * ITEMS <= "
+    "512\"",
     "KernelSpecification\tKernelName, KernelFile, CompilerOptions, Arguments; GlobalSize and LocalSize: X, Y, Z, "
     "numbers "
     "or expressions; GlobalSizeType: OpenCL (GlobalSize counts work-items; default) or CUDA (it counts work-groups); "

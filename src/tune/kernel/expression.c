@@ -611,27 +611,199 @@ bool expression_check(const char *text, expression_names *names, void *context, 
     return parse_all(&parser, &value);
 }
 
+// ---- lists ----
+
+enum { LIST_VALUES = 4096 };
+
+// Gets the values of a list. False: it does not want more.
+typedef bool list_each(void *context, const struct value *value);
+
+// The name of a comprehension.
+struct bound {
+    const char *name; // NULL: all names are 1
+    int length;
+    struct value value;
+    expression_names *outer;
+    void *context;
+};
+
+struct listed {
+    struct value value[LIST_VALUES];
+    int count;
+};
+
+static bool find_bound(void *context, const char *name, int length, int64_t index, struct value *value)
+{
+    const struct bound *bound = context;
+    const bool found =
+        !bound->name || (index < 0 && length == bound->length && !memcmp(name, bound->name, (size_t)length));
+    *value = bound->name ? bound->value : value_of_integer(1);
+    return found || (bound->outer && bound->outer(bound->context, name, length, index, value));
+}
+
+static bool add_listed(void *context, const struct value *value)
+{
+    struct listed *listed = context;
+    if (listed->count < LIST_VALUES)
+        listed->value[listed->count++] = *value;
+    return listed->count < LIST_VALUES;
+}
+
+// Returns false if the value cannot be computed, or if `each` does not want it.
+static bool give(struct parser *parser, const struct value *value, list_each *each, void *context)
+{
+    if (!parser->failed && value->kind == VALUE_NONE) {
+        snprintf(parser->why, EXPRESSION_WHY, "%s", value->problem);
+        parser->failed = true;
+    }
+    return !parser->failed && each(context, value);
+}
+
+static bool parse_lists(struct parser *parser, list_each *each, void *context);
+
+// Parses "1, 2]".
+static bool parse_elements(struct parser *parser, list_each *each, void *context)
+{
+    while (!parser->failed && !take(parser, "]")) {
+        const struct value value = parse_any(parser);
+        if (!give(parser, &value, each, context))
+            return false;
+        if (!take(parser, ",") && expect(parser, "]"))
+            break;
+    }
+    return !parser->failed;
+}
+
+// Returns true if the parser is before an expression and the word "for"; it is then behind them.
+static bool is_comprehension(struct parser *parser)
+{
+    char why[EXPRESSION_WHY];
+    struct bound all = {.name = NULL};
+    struct parser ahead = *parser;
+    ahead.names = find_bound;
+    ahead.context = &all;
+    ahead.why = why;
+    parse_any(&ahead);
+    const bool found = take(&ahead, "for");
+    if (found)
+        parser->at = ahead.at;
+    return found;
+}
+
+// Evaluates the element, which begins at `element`, and the condition (NULL: none), for each value of the name.
+static bool give_each(struct parser *parser, const char *element, const char *condition, struct bound *bound,
+                      const struct listed *listed, list_each *each, void *context)
+{
+    bool more = true;
+    const struct parser before = *parser;
+    parser->names = find_bound;
+    parser->context = bound;
+    for (int i = 0; more && !parser->failed && i < listed->count; i++) {
+        struct value value = value_of_integer(1);
+        bound->value = listed->value[i];
+        if ((parser->at = condition))
+            value = parse_or(parser);
+        if (condition && !value_true(&value) && value.kind != VALUE_NONE)
+            continue;
+        parser->at = element;
+        if (value.kind != VALUE_NONE)
+            value = parse_any(parser);
+        more = give(parser, &value, each, context);
+    }
+    parser->at = before.at;
+    parser->names = before.names;
+    parser->context = before.context;
+    return more && !parser->failed;
+}
+
+// Parses "i in range(3) if i > 1]" after "[ELEMENT for".
+static bool parse_comprehension(struct parser *parser, const char *element, list_each *each, void *context)
+{
+    struct bound bound = {.outer = parser->names, .context = parser->context}, all = {.name = NULL};
+    struct listed *listed = calloc(1, sizeof(*listed));
+    const char *condition = NULL;
+    skip_spaces(parser);
+    bound.name = parser->at;
+    while (is_letter(*parser->at))
+        parser->at++;
+    bound.length = (int)(parser->at - bound.name);
+    bool ok = listed && expect(parser, "in") && parse_lists(parser, add_listed, listed);
+    if (listed && listed->count == LIST_VALUES)
+        refuse(parser, "a list is too long");
+    if (ok && take(parser, "if")) {
+        expression_names *names = parser->names;
+        condition = parser->at;
+        parser->names = find_bound;
+        parser->context = &all;
+        parse_or(parser);
+        parser->names = names;
+        parser->context = bound.context;
+    }
+    ok = ok && give_each(parser, element, condition, &bound, listed, each, context) && expect(parser, "]");
+    free(listed);
+    return ok;
+}
+
+// Parses "10)", "1, 10)" or "1, 10, 2)" after "range(".
+static bool parse_range(struct parser *parser, list_each *each, void *context)
+{
+    int64_t number[3] = {0, 0, 1};
+    int count = 0;
+    do {
+        const struct value value = parse_any(parser);
+        if (!parser->failed && !value_whole(&value, &number[count++]))
+            refuse(parser, "range needs whole numbers");
+    } while (!parser->failed && count < 3 && take(parser, ","));
+    expect(parser, ")");
+    if (count == 1) {
+        number[1] = number[0];
+        number[0] = 0;
+    }
+    if (!parser->failed && number[2] == 0)
+        refuse(parser, "the step of range is 0");
+    bool more = !parser->failed;
+    for (int64_t i = number[0]; more && (number[2] > 0 ? i < number[1] : i > number[1]);) {
+        const struct value value = value_of_integer(i);
+        more = each(context, &value) && !__builtin_add_overflow(i, number[2], &i);
+    }
+    return more;
+}
+
+// Parses one list.
+static bool parse_one_list(struct parser *parser, list_each *each, void *context)
+{
+    bool ok = enter(parser);
+    if (ok && take(parser, "list")) {
+        ok = expect(parser, "(") && parse_lists(parser, each, context) && expect(parser, ")");
+    } else if (ok && take(parser, "range")) {
+        ok = expect(parser, "(") && parse_range(parser, each, context);
+    } else if (ok && expect(parser, "[")) {
+        const char *element = parser->at;
+        ok = is_comprehension(parser) ? parse_comprehension(parser, element, each, context)
+                                      : parse_elements(parser, each, context);
+    }
+    parser->depth--;
+    return ok && !parser->failed;
+}
+
+// Parses lists and + between them.
+static bool parse_lists(struct parser *parser, list_each *each, void *context)
+{
+    bool ok;
+    do {
+        ok = parse_one_list(parser, each, context);
+    } while (ok && take(parser, "+"));
+    return ok;
+}
+
 bool expression_list(const char *text, bool (*each)(void *context, const struct value *value), void *context,
                      char why[EXPRESSION_WHY])
 {
     struct parser parser = {.text = text, .at = text, .why = why};
-    if (!begin(&parser) || !expect(&parser, "["))
+    if (!begin(&parser) || !parse_lists(&parser, each, context))
         return false;
-    while (!parser.failed && !take(&parser, "]")) {
-        const struct value value = parse_any(&parser);
-        if (parser.failed)
-            break;
-        if (value.kind == VALUE_NONE) {
-            snprintf(why, EXPRESSION_WHY, "%s", value.problem);
-            return false;
-        }
-        if (!each(context, &value))
-            return false;
-        if (!take(&parser, ",") && expect(&parser, "]"))
-            break;
-    }
     skip_spaces(&parser);
-    if (!parser.failed && *parser.at)
+    if (*parser.at)
         refuse(&parser, "there is more after the list");
     return !parser.failed;
 }

@@ -355,8 +355,9 @@ bool spec_same(const struct spec_argument *argument, const void *got, const void
 
 // ---- computes with the parameters of a description: its configurations, sizes and programs ----
 
-// Limit on the bytes of conditions that are evaluated: about 2 s.
+// Limit on the bytes of conditions that are evaluated, and on combinations: about 2 s.
 static const size_t work_max = (size_t)100 << 20;
+enum { STEP_WORK = 2 };
 
 // ---- names ----
 
@@ -364,7 +365,7 @@ static const size_t work_max = (size_t)100 << 20;
 struct values {
     const struct spec *spec;
     const uint16_t *tuple; // NULL: each parameter has its largest value
-    int last;              // highest index of a parameter that was looked up; -1: none
+    uint32_t params;       // bits of the parameters that were looked up
 };
 
 static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
@@ -383,7 +384,7 @@ static bool find_name(void *context, const char *name, int length, int64_t index
             continue;
         // The values are sorted.
         *value = value_of_text(param->value[scope->tuple ? scope->tuple[p] : param->values - 1]);
-        scope->last = p > scope->last ? p : scope->last;
+        scope->params |= (uint32_t)1 << p;
         return true;
     }
     return false;
@@ -392,21 +393,49 @@ static bool find_name(void *context, const char *name, int length, int64_t index
 bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
                    char why[SPEC_WHY])
 {
-    struct values scope = {spec, tuple, -1};
+    struct values scope = {spec, tuple, 0};
     return expression_evaluate(text, find_name, &scope, value, why);
 }
 
-bool spec_check(const struct spec *spec, const char *text, int *last, char why[SPEC_WHY])
+bool spec_check(const struct spec *spec, const char *text, uint32_t *params, char why[SPEC_WHY])
 {
-    struct values scope = {spec, NULL, -1};
+    struct values scope = {spec, NULL, 0};
     const bool ok = expression_check(text, find_name, &scope, why);
-    *last = scope.last;
+    *params = scope.params;
     return ok;
 }
 
 // ---- the configurations ----
 
+// What is known of an expression, for each combination of the values of its parameters.
+struct memo {
+    uint32_t params;
+    uint8_t *known; // NULL: there are too many combinations
+};
+
+static struct memo memo_make(const struct space *space, uint32_t params)
+{
+    static const size_t most = (size_t)4 << 20;
+    size_t count = 1;
+    for (int p = 0; p < space->params && count <= most; p++)
+        count *= params >> p & 1 ? (size_t)space->param[p].values : 1;
+    return (struct memo){params, count <= most ? xcalloc(count, 1) : NULL};
+}
+
+// Returns the place of a combination; `other` if there is none.
+static uint8_t *memo_at(const struct memo *memo, const struct space *space, const uint16_t *tuple, uint8_t *other)
+{
+    size_t at = 0;
+    *other = 0;
+    for (uint32_t rest = memo->params; memo->known && rest; rest &= rest - 1) {
+        const int p = __builtin_ctz(rest);
+        at = at * (size_t)space->param[p].values + tuple[p];
+    }
+    return memo->known ? memo->known + at : other;
+}
+
 struct walk {
+    struct memo memo[SPEC_CONDITIONS];
     struct spec *spec;
     uint16_t tuple[SPACE_PARAMS];
     size_t work;
@@ -423,26 +452,36 @@ static void print_values(const struct spec *spec, const uint16_t *tuple, int par
                                  spec->space.param[p].value[tuple[p]]);
 }
 
-// Returns 1 if the conditions on parameters up to `last` allow the values; 0: they do not; -1: failure (`why`).
-static int allows(struct walk *walk, int last)
+enum { UNKNOWN, ALLOWED, REFUSED, FAILED };
+
+// Evaluates a condition. `params`: number of parameters that have values. Failure: `why`.
+static uint8_t evaluate(struct walk *walk, const struct spec_condition *condition, int params)
 {
-    struct spec *spec = walk->spec;
     struct value value;
     char why[SPEC_WHY], values[SPACE_TEXT];
-    for (int i = 0; i < spec->conditions; i++) {
-        const struct spec_condition *condition = &spec->condition[i];
-        if (condition->last != last && !(condition->last < 0 && last == 0))
+    walk->work += strlen(condition->text) + 64;
+    if (spec_evaluate(walk->spec, condition->text, walk->tuple, &value, why))
+        return value_true(&value) ? ALLOWED : REFUSED;
+    print_values(walk->spec, walk->tuple, params, values);
+    snprintf(walk->why, SPEC_WHY, "condition '%.80s': %.100s with %.100s", condition->text, why, values);
+    return FAILED;
+}
+
+// Returns ALLOWED if the conditions whose last parameter is this one allow the values, or REFUSED, or FAILED (`why`).
+static uint8_t allows(struct walk *walk, int last)
+{
+    const struct spec *spec = walk->spec;
+    uint8_t result = ALLOWED, other;
+    for (int i = 0; result == ALLOWED && i < spec->conditions; i++) {
+        const uint32_t params = spec->condition[i].params;
+        if (params >> last > 1 || (params >> last == 0 && (params || last > 0)))
             continue;
-        walk->work += strlen(condition->text) + 64;
-        if (!spec_evaluate(spec, condition->text, walk->tuple, &value, why)) {
-            print_values(spec, walk->tuple, last + 1, values);
-            snprintf(walk->why, SPEC_WHY, "condition '%.80s': %.100s with %.100s", condition->text, why, values);
-            return -1;
-        }
-        if (!value_true(&value))
-            return 0;
+        uint8_t *known = memo_at(&walk->memo[i], &spec->space, walk->tuple, &other);
+        if (*known == UNKNOWN)
+            *known = evaluate(walk, &spec->condition[i], last + 1);
+        result = *known;
     }
-    return 1;
+    return result;
 }
 
 // Adds the configurations whose first `param` values are those of the tuple. Returns false on failure.
@@ -460,10 +499,10 @@ static bool add_all(struct walk *walk, int param)
     }
     for (int v = 0; v < space->param[param].values; v++) {
         walk->tuple[param] = (uint16_t)v;
-        const int allowed = allows(walk, param);
-        if (allowed < 0 || (allowed == 1 && !add_all(walk, param + 1)))
+        const uint8_t allowed = allows(walk, param);
+        if (allowed == FAILED || (allowed == ALLOWED && !add_all(walk, param + 1)))
             return false;
-        if ((walk->work += 64) > work_max) {
+        if ((walk->work += STEP_WORK) > work_max) {
             snprintf(walk->why, SPEC_WHY,
                      "it has too many combinations of values; write the parameters of a condition next to each other");
             return false;
@@ -472,35 +511,51 @@ static bool add_all(struct walk *walk, int param)
     return true;
 }
 
-// Checks the sizes of all launches, so that a wrong expression is found before the search.
-static bool check_launches(const struct spec *spec, char why[SPEC_WHY])
+static bool compute_size(const struct spec *spec, const char *what, const char *text, const uint16_t *tuple,
+                         int64_t *size, char why[SPEC_WHY]);
+
+// Checks a size with all configurations, so that a wrong expression is found before the search.
+static bool check_size(const struct spec *spec, const char *what, const char *text, char why[SPEC_WHY])
 {
-    struct spec_launch launch;
-    size_t bytes;
-    for (int c = 0; c < spec->space.count; c++) {
+    uint32_t params = 0;
+    int64_t size;
+    uint8_t other;
+    bool ok = spec_check(spec, text, &params, why);
+    const struct memo memo = memo_make(&spec->space, params);
+    for (int c = 0; ok && c < spec->space.count; c++) {
         const uint16_t *tuple = space_tuple(&spec->space, c);
-        for (int k = 0; k < spec->kernels; k++) {
-            if (!spec_launch(spec, &spec->kernel[k], tuple, &launch, why))
-                return false;
-        }
-        for (int a = 0; a < spec->arguments; a++) {
-            if (spec->argument[a].memory == SPEC_LOCAL &&
-                !spec_local_bytes(spec, &spec->argument[a], tuple, &bytes, why))
-                return false;
-        }
+        uint8_t *known = memo_at(&memo, &spec->space, tuple, &other);
+        ok = *known || compute_size(spec, what, text, tuple, &size, why);
+        *known = 1;
     }
-    return true;
+    free(memo.known);
+    return ok;
+}
+
+static bool check_sizes(const struct spec *spec, char why[SPEC_WHY])
+{
+    bool ok = true;
+    for (int k = 0; ok && k < 3 * spec->kernels; k++)
+        ok = check_size(spec, "GlobalSize", spec->kernel[k / 3].global[k % 3], why) &&
+             check_size(spec, "LocalSize", spec->kernel[k / 3].local[k % 3], why);
+    for (int a = 0; ok && a < spec->arguments; a++)
+        ok = spec->argument[a].memory != SPEC_LOCAL || check_size(spec, "Size", spec->argument[a].size, why);
+    return ok;
 }
 
 bool spec_enumerate(struct spec *spec, char why[SPEC_WHY])
 {
     struct walk walk = {.spec = spec, .why = why};
+    for (int i = 0; i < spec->conditions; i++)
+        walk.memo[i] = memo_make(&spec->space, spec->condition[i].params);
     bool ok = add_all(&walk, 0);
+    for (int i = 0; i < spec->conditions; i++)
+        free(walk.memo[i].known);
     if (ok && !(ok = spec->space.count > 0))
         snprintf(why, SPEC_WHY, "the conditions allow no configuration");
     if (ok) {
         space_sort(&spec->space);
-        ok = check_launches(spec, why);
+        ok = check_sizes(spec, why);
     }
     if (!ok)
         text_join_lines(why); // of values
@@ -538,6 +593,20 @@ bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, cons
         launch->global[i] = (size_t)(kernel->groups ? global * local : (global + local - 1) / local * local);
     }
     return true;
+}
+
+bool spec_scalar(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple, double *number,
+                 char why[SPEC_WHY])
+{
+    struct value value;
+    char problem[SPEC_WHY];
+    if (spec_evaluate(spec, argument->in.source, tuple, &value, problem) && value.kind != VALUE_TEXT) {
+        *number = value_number(&value);
+        return true;
+    }
+    snprintf(why, SPEC_WHY, "FillValue '%.60s' of '%.30s' is not a number: %.100s", argument->in.source, argument->name,
+             value.kind == VALUE_TEXT ? "it is a text" : problem);
+    return false;
 }
 
 bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,

@@ -47,7 +47,8 @@ bool expression_evaluate(const char *text, expression_names *names, void *contex
                          char why[EXPRESSION_WHY]);
 // Returns false in the same cases, but not if it only cannot be computed. Calls `names` for each name in the text.
 bool expression_check(const char *text, expression_names *names, void *context, char why[EXPRESSION_WHY]);
-// Evaluates a list, such as "[1, 2, 4]". Calls each(context, value) for its elements, until that returns false. The
+// Evaluates lists with + between them: "[1, 2, 4]", "[2 ** i for i in range(6) if i != 3]", "range(1, 9)" and
+// "list(...)". Calls each(context, value) for its elements, until that returns false. The
 // result is as for expression_evaluate; also false, with `why` unchanged, if `each` returned false.
 bool expression_list(const char *text, bool (*each)(void *context, const struct value *value), void *context,
                      char why[EXPRESSION_WHY]);
@@ -59,7 +60,7 @@ enum {
     SPEC_ARGUMENTS = 32,
     SPEC_CONDITIONS = 64,
     SPEC_LANES = 16,
-    SPEC_CONFIGURATIONS = 65535,
+    SPEC_CONFIGURATIONS = 1000000,
     SPEC_OPTIONS = 200, // bytes of the compiler's options
     SPEC_WHY = 400,
 };
@@ -80,7 +81,9 @@ struct spec_content {
     enum spec_fill fill;
     double value[SPEC_LANES]; // SPEC_CONSTANT: of each lane; SPEC_RANDOM: value[0] is the upper bound
     uint64_t seed;
-    char *source; // SPEC_GENERATOR: an expression of i; SPEC_FILE: a path
+    // SPEC_CONSTANT: an expression of the value of a scalar, or NULL; SPEC_GENERATOR: an expression of i; SPEC_FILE: a
+    // path
+    char *source;
 };
 
 enum spec_method {
@@ -120,7 +123,7 @@ struct spec_kernel {
 
 struct spec_condition {
     char *text;
-    int last; // the highest index of its parameters; -1: none
+    uint32_t params; // bit p: it depends on parameter p
 };
 
 struct spec {
@@ -160,8 +163,8 @@ bool spec_enumerate(struct spec *spec, char why[SPEC_WHY]);
 // Evaluates an expression with the values of a configuration. NULL: with the largest value of each parameter.
 bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
                    char why[SPEC_WHY]);
-// Checks an expression. Sets *last to the highest index of its parameters; -1: it has none.
-bool spec_check(const struct spec *spec, const char *text, int *last, char why[SPEC_WHY]);
+// Checks an expression. Sets bit p of *params if it depends on parameter p.
+bool spec_check(const struct spec *spec, const char *text, uint32_t *params, char why[SPEC_WHY]);
 
 struct spec_launch {
     size_t global[3], local[3]; // `global` is a multiple of `local`
@@ -169,6 +172,9 @@ struct spec_launch {
 // Computes the sizes of a kernel's launch. Returns false if a size is not a whole number from 1, and writes the reason.
 bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple,
                  struct spec_launch *launch, char why[SPEC_WHY]);
+// Computes the number of a scalar argument whose FillValue is an expression.
+bool spec_scalar(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple, double *number,
+                 char why[SPEC_WHY]);
 // Computes the bytes of an argument in local memory.
 bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
                       size_t *bytes, char why[SPEC_WHY]);

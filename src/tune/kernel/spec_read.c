@@ -78,7 +78,7 @@ static const char *need_text(struct reader *reader, const json_t *object, const 
 static bool take_expression(struct reader *reader, const json_t *value, const char *key, char **to)
 {
     char number[64];
-    int last;
+    uint32_t params;
     char why[SPEC_WHY];
     if (json_is_integer(value))
         snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
@@ -87,7 +87,7 @@ static bool take_expression(struct reader *reader, const json_t *value, const ch
     else if (!json_is_string(value))
         return refuse(reader, "%s is missing, or is not an expression", key);
     const char *text = json_is_string(value) ? json_string_value(value) : number;
-    if (!spec_check(reader->spec, text, &last, why))
+    if (!spec_check(reader->spec, text, &params, why))
         return refuse(reader, "%s '%.60s': %s", key, text, why);
     return copy_text(to, text);
 }
@@ -228,7 +228,7 @@ static bool read_condition(struct reader *reader, const json_t *json)
         return false;
     if (spec->conditions == SPEC_CONDITIONS)
         return refuse(reader, "there are over %d conditions", SPEC_CONDITIONS);
-    if (!spec_check(spec, text, &condition->last, why))
+    if (!spec_check(spec, text, &condition->params, why))
         return refuse(reader, "'%.80s': %s", text, why);
     spec->conditions++;
     return copy_text(&condition->text, text);
@@ -312,6 +312,8 @@ static bool read_content(struct reader *reader, const json_t *json, const struct
         if (json_is_string(lane)) {
             if (!spec_evaluate(reader->spec, json_string_value(lane), NULL, &number, why))
                 return refuse(reader, "FillValue '%.60s': %s", json_string_value(lane), why);
+            if (type->lanes == 1)
+                copy_text(&content->source, json_string_value(lane));
         } else if (json_is_number(lane)) {
             number = value_of_real(json_number_value(lane));
         } else if (value) {

@@ -148,10 +148,13 @@ bool user_rig_fault(const struct user_rig *rig, const void *address, const char 
 
 // ---- the kernels ----
 
-static cl_int set_scalar(cl_kernel kernel, cl_uint at, const struct spec *spec, const struct spec_argument *argument)
+static cl_int set_scalar(cl_kernel kernel, cl_uint at, const struct spec *spec, const struct spec_argument *argument,
+                         const uint16_t *tuple, char why[SPEC_WHY])
 {
     char bytes[8 * SPEC_LANES];
-    if (!spec_fill(spec, argument, &argument->in, bytes))
+    struct spec_content content = argument->in;
+    if ((content.source && !spec_scalar(spec, argument, tuple, &content.value[0], why)) ||
+        !spec_fill(spec, argument, &content, bytes))
         return CL_INVALID_VALUE;
     return clSetKernelArg(kernel, at, argument->bytes, bytes);
 }
@@ -172,14 +175,14 @@ static cl_int set_arguments(const struct user_build *build, int number, const ui
         const struct spec_argument *argument = &rig->spec->argument[of->argument[i]];
         size_t bytes;
         if (argument->memory == SPEC_SCALAR)
-            result = set_scalar(kernel, (cl_uint)i, rig->spec, argument);
+            result = set_scalar(kernel, (cl_uint)i, rig->spec, argument, tuple, why);
         else if (argument->memory == SPEC_VECTOR)
             result = clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &rig->buffer[of->argument[i]].buffer);
         else if (spec_local_bytes(rig->spec, argument, tuple, &bytes, why))
             result = clSetKernelArg(kernel, (cl_uint)i, bytes, NULL);
         else
             return CL_INVALID_KERNEL_ARGS;
-        if (result != CL_SUCCESS)
+        if (result != CL_SUCCESS && !why[0])
             snprintf(why, SPEC_WHY, "cannot set argument '%.30s': %s", argument->name, compute_result_name(result));
     }
     return result;

@@ -57,6 +57,22 @@ static void test_good(void)
     spec_finish(&spec);
 }
 
+// FillValue of a scalar is evaluated for each configuration.
+static void test_scalar(void)
+{
+    struct spec spec;
+    char why[SPEC_WHY];
+    double number;
+    CHECK(
+        read_spec(&spec,
+                  SPEC(X_AND_N, "",
+                       KERNEL("1", "1", OUT ",{\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillValue\":\"N // X\"}")),
+                  why));
+    CHECK(spec_scalar(&spec, &spec.argument[1], space_tuple(&spec.space, 5), &number, why) && number == 8); // 32 / 4
+    CHECK(spec_scalar(&spec, &spec.argument[1], space_tuple(&spec.space, 0), &number, why) && number == 10);
+    spec_finish(&spec);
+}
+
 // Values are as in the description, so that a kernel computes with reals where it has reals.
 static void test_values(void)
 {
@@ -182,12 +198,19 @@ static void test_large(void)
     spec_finish(&spec);
     snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")), params, "");
     CHECK(!read_spec(&spec, text, why));
-    CHECK_HAS(why, "over 65535 configurations");
+    CHECK_HAS(why, "over 1000000 configurations");
     spec_finish(&spec);
     snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")), params,
              "\"P0 + P11 == 20\"");
     CHECK(!read_spec(&spec, text, why));
     CHECK_HAS(why, "too many combinations of values");
+    spec_finish(&spec);
+    // A condition and a size are evaluated once for each combination of their parameters.
+    strcpy(strstr(params, ",{\"Name\":\"P6\""), "");
+    snprintf(text, sizeof(text), SPEC("%s", "%s", KERNEL("\"P0 + P5 + 1\"", "1", "{\"Type\":\"int\",\"Size\":1}")),
+             params, "\"P0 != P5\",\"P1 >= 0\"");
+    CHECK(read_spec(&spec, text, why));
+    CHECK_NUMBER(spec.space.count, 900000);
     spec_finish(&spec);
 }
 
@@ -267,6 +290,7 @@ int main(void)
 {
     log_set_level(LOG_SILENT);
     test_good();
+    test_scalar();
     test_values();
     test_refusals();
     test_large();
