@@ -43,6 +43,7 @@ static const struct key_row default_rows[] = {
     {"split-paths", CYCLE("split", "path", "off"), {'k'}, KEYS_VIEW, .help = "next path beside this one, on or off"},
     {"mirror", CYCLE("mirror"), {'m'}, KEYS_VIEW, .help = "mirror the image"},
     {"zoom", CYCLE("zoom", "1", "0"), {'z'}, KEYS_VIEW, .help = "image pixels as screen pixels, or fit"},
+    {"zoom-output", CYCLE("zoom_output"), {'Z'}, KEYS_VIEW, .help = "zoom also the outputs, on or off"},
     {"inside", CYCLE("show"), {'i'}, KEYS_VIEW, .help = "image after the next filter"},
     {"scope", CYCLE("scope"), {'c'}, KEYS_VIEW, .help = "scope: histogram, columns, rows, off"},
     {"freeze", CYCLE("paused"), {' '}, KEYS_PLAYBACK, .help = "pause or resume the view"},

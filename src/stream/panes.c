@@ -168,6 +168,8 @@ static bool pane_wanted(struct panes *panes, int which, struct build *build)
     settings_cut(settings, &build->chain);
     if (which == PANE_OTHER && split == SPLIT_ORIGINAL)
         make_original(panes, &build->chain);
+    if (!settings_enlarge(settings, &build->chain, &source_info(panes->setup.source)->shape))
+        note_set(panes->setup.note, true, 0, "the outputs cannot be zoomed; remove two filters");
     fit(panes, &build->chain);
     build->setup = (struct path_setup){
         .kind = state->kind,

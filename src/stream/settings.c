@@ -1,6 +1,7 @@
 // settings.c: the user's settings, and the changes of their chain
 #include "stream/settings.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,6 +127,37 @@ bool settings_fit(struct chain *chain, const struct image_shape *input, int widt
         return true;
     chain->count = count;
     return false;
+}
+
+// Sets where a crop of this side begins, so that `at` is in its middle if the picture's sides allow that.
+static void place_crop(struct chain *chain, int param, float at, int side, int crop)
+{
+    const float most = (float)(side - crop), middle = roundf(at * (float)side - (float)crop / 2);
+    const char *why;
+    chain_set(chain, chain->count - 1, param, fminf(fmaxf(middle, 0), most), &why);
+}
+
+bool settings_enlarge(const struct settings *settings, struct chain *chain, const struct image_shape *input)
+{
+    struct chain before = *chain;
+    int width, height;
+    if (!settings->zoom_output || settings->zoom <= 0)
+        return true;
+    if (chain->count + 2 > CHAIN_MAX)
+        return false;
+    while (before.count > 0 && before.stage[before.count - 1].part == PART_TITLES)
+        before.count--;
+    settings_size(&before, input, &width, &height);
+    const int wide = scaled(width, (double)settings->zoom_side), high = scaled(height, (double)settings->zoom_side);
+    const int first = before.count, titles = chain->count - first;
+    append_sized(&before, "crop", wide, high);
+    place_crop(&before, 2, settings->zoom_x, width, wide);
+    place_crop(&before, 3, settings->zoom_y, height, high);
+    append_sized(&before, "scale", width, height);
+    memcpy(&before.stage[before.count], &chain->stage[first], (size_t)titles * sizeof(*chain->stage));
+    before.count += titles;
+    *chain = before;
+    return true;
 }
 
 bool settings_selected(const struct settings *settings, int *stage, int *param)

@@ -30,6 +30,8 @@ struct settings {
     enum split split;
     float divider;              // between the panes, 0 to 1 across the picture
     float zoom, zoom_x, zoom_y; // see struct scene
+    float zoom_side;            // share of the picture's sides that the window shows, while `zoom` is not 0
+    bool zoom_output;           // the zoom is that of the picture before the titles, not of the window
     int show; // number of the chain's filters that run, the first ones: the image inside the chain; -1: all
     bool paused, vsync, fullscreen, help, tune;
     enum overlay_size overlay;
@@ -62,6 +64,9 @@ void settings_cut(const struct settings *settings, struct chain *chain);
 // Writes the place of the shown image: "2 of 5: blur=3", or "0 of 5: the original". False: the whole chain is shown.
 enum { SHOWN_TEXT = 128 };
 bool settings_shown(const struct settings *settings, char text[SHOWN_TEXT]);
+// Adds the filters of `zoom_output` to a copy of the settings' chain. False: it has no room for them; it stays as it
+// was.
+bool settings_enlarge(const struct settings *settings, struct chain *chain, const struct image_shape *input);
 // Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
 // Adds the filters that bring the chain's results to this size. False: the chain has no room for them; it stays as it

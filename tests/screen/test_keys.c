@@ -45,6 +45,7 @@ static const struct {
     {'i', "inside"},
     {'s', "screenshot"},
     {'S', "save-both"},
+    {'Z', "zoom-output"},
     {'r', "record"},
     {'g', "animation"},
     {'h', "help"},

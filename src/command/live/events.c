@@ -407,10 +407,22 @@ static void quit(struct session *s, int number)
     s->stream.quit = true;
 }
 
+// Lets the outputs show the same part of the picture as the window, if they are zoomed.
+static void follow_zoom(struct session *s)
+{
+    const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
+    struct settings *settings = &s->stream.settings;
+    settings->zoom_side = 1;
+    if (result && settings->zoom > 0)
+        settings->zoom_side = fminf(1, view_scale(s->view, result, &(struct settings){0}) / settings->zoom);
+    panes_changed(s->stream.panes, false);
+}
+
 void events_note_zoom(struct session *s)
 {
     const struct path_result *result = panes_result(s->stream.panes, PANE_MAIN);
     const float scale = result ? view_scale(s->view, result, &s->stream.settings) : s->stream.settings.zoom;
+    follow_zoom(s);
     note_set(&s->stream.note, false, NOTE_S, "zoom %.3g %%%s", (double)scale * 100,
              s->stream.settings.zoom > 0 ? "" : ", fits the window");
 }
@@ -814,7 +826,10 @@ static void drag(struct session *s, const struct path_result *result, const stru
     if (!view_place(s->view, result, settings, event->x, event->y, &place))
         return;
     float at[2] = {place.at[0], place.at[1]};
-    const bool divider = panes_split(s->stream.panes) && fabsf(at[0] - settings->divider) <= place.reach[0];
+    struct view_place shown = place; // in the picture that the window shows
+    if (settings->zoom_output)
+        view_place(s->view, result, &(struct settings){0}, event->x, event->y, &shown);
+    const bool divider = panes_split(s->stream.panes) && fabsf(shown.at[0] - settings->divider) <= shown.reach[0];
     const int stage = region_stage(s);
     const bool known = stage >= 0 && region_place(&settings->chain, stage, at);
     if (event->begins) {
@@ -823,11 +838,12 @@ static void drag(struct session *s, const struct path_result *result, const stru
             region_begin(s, stage, at, place.reach);
     } else if (s->mouse.drags == DRAG_PICTURE) {
         view_pan(s->view, result, settings, event->x - s->mouse.x, event->y - s->mouse.y);
+        follow_zoom(s);
     } else if (s->mouse.drags != DRAG_DIVIDER && known) {
         region_drag(s, stage, at);
     }
     if (s->mouse.drags == DRAG_DIVIDER)
-        settings->divider = fminf(fmaxf(place.at[0], 0), 1);
+        settings->divider = fminf(fmaxf(shown.at[0], 0), 1);
     s->mouse.x = event->x;
     s->mouse.y = event->y;
 }

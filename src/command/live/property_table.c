@@ -526,6 +526,8 @@ const struct property live_properties[] = {
     {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the camera's picture is mirrored"},
     {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
      .help = "screen pixels per pixel of the image; 0: the image fits the window"},
+    {"zoom_output", .type = PROPERTY_FLAG, .member = AT(zoom_output), .changed = changed_zoom, .window = true,
+     .noted = true, .help = "zoom also recordings and the virtual camera, without the titles"},
     {"zoom_at", .type = PROPERTY_LIST, .help = "place of the image in the middle of the window: x and y, 0 to 1"},
     {"help", .type = PROPERTY_FLAG, .member = AT(help), .changed = changed_help, .window = true,
      .help = "the list of keys is shown"},

@@ -350,7 +350,7 @@ static struct scene compose(const struct view *view, const struct status *status
         .width = status->info->shape.width,
         .height = status->info->shape.height,
         .divider = settings->divider,
-        .zoom = settings->zoom,
+        .zoom = settings->zoom_output ? 0 : settings->zoom,
         .at_x = settings->zoom_x,
         .at_y = settings->zoom_y,
         .overlay = silent ? NULL : overlay,

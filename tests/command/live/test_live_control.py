@@ -294,6 +294,34 @@ def parts(c):
     ended(c, view)
 
 
+def zoomed(c):
+    """zoom_output zooms the outputs as the window, under the titles, and the window shows that picture whole."""
+    need_window()
+    png(at("still.png"), 160, 120)
+    view = View(at("still.png"), "-p", "cpu", "-f", "invert", "--titles", "text=hi", "--overlay", "off")
+    m = view.client()
+    m.ask("wait_frame", 1)
+    width, height = x_support.place_of(x_support.windows_of(view.process.pid)[0])[-2:]
+    fit = min(width / 160, height / 120)
+    m.set("zoom", 2 * fit)
+    m.ask("wait_frame")
+    for on, chain in ((False, "invert,text=hi"), (True, "invert,crop=80:60,scale=160:120,text=hi")):
+        m.set("zoom_output", on)
+        shot, want = at(f"shot-{on}.png"), at(f"want-{on}.png")
+        m.ask("wait_frame")
+        m.ask("screenshot", shot)
+        code, _, err = run(BINARY, "batch", "-p", "cpu", "-f", chain, at("still.png"), "-o", want)
+        c.check(code == 0 and picture(shot) == picture(want), "the zoomed output", on, err)
+    pixels = x_support.pixels_of(x_support.windows_of(view.process.pid)[0])
+    m.set("chain", "invert,crop=80:60,scale=160:120"), m.set("zoom", 0)
+    m.set("zoom_output", False)
+    m.ask("wait_frame")
+    m.ask("wait_frame")
+    c.check(x_support.pixels_of(x_support.windows_of(view.process.pid)[0]) == pixels, "the window")
+    m.close()
+    ended(c, view)
+
+
 def headless(c):
     view = drive(c, "--headless")
     m = view.client()
@@ -804,5 +832,6 @@ def hostile(c):
         c.check(not any(byte < 32 and byte not in b"\t\n" for byte in out) and out.count(b"\n") == 1, words, out)
 
 
-sys.exit(Checks().run(one_name, inside, parts, headless, window, list_of_keys, overwriting, large, still, observers,
-                      in_parts, not_built, rate_limit, order, malformed, clients, end, files, command, hostile))
+sys.exit(Checks().run(one_name, inside, parts, zoomed, headless, window, list_of_keys, overwriting, large, still,
+                      observers, in_parts, not_built, rate_limit, order, malformed, clients, end, files, command,
+                      hostile))
