@@ -82,10 +82,10 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
     }
     *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
     if (!seen && !removed)
-        link->slow_start = 2; // the stream has run for 5 s already: 8 s
+        link->signal.slow_start = 2; // the stream has run for 5 s already: 8 s
     if (seen) {
         *shape = head.shape;
-        link->heard_ns = clock_now_ns();
+        link->signal.heard_ns = clock_now_ns();
     }
     const bool ok = seen || removed || refused.fault == CODEC_FINE;
     if (!ok)
@@ -147,7 +147,7 @@ static bool use_mode(struct source *source)
         !(camera->decoder = camera_decoder_open(source, &camera->shape, camera_mode_most_pixels(&camera->mode))))
         return false;
     info->shape = camera->shape;
-    info->rate = camera->link->rate = camera->link->stream.rate;
+    info->rate = camera->link->signal.rate = camera->link->stream.rate;
     info->claimed = info->rate > 0;
     snprintf(info->name, sizeof(info->name), "%s (%s)%s", node->card, node->path,
              camera->mode.compressed ? ", mjpeg" : "");
@@ -254,7 +254,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
     if (fault) {
         camera->dropped = fault;
         log_debug("camera %s: dropped frame %u: %s", link->node.path, buffer->sequence, fault);
-        camera_link_add_damaged(link, 1);
+        camera_signal_add_damaged(&link->signal, 1);
         camera_stream_give(stream, index);
         return false;
     }
@@ -276,7 +276,7 @@ static bool use_buffer(struct source *source, const struct v4l2_buffer *buffer, 
         return loan >= 0;
     }
     if (camera_decoder_state(camera->decoder).why[0] == '\0')
-        link->heard_ns = now; // a slow decoder is no stall
+        link->signal.heard_ns = now; // a slow decoder is no stall
     const struct codec_bytes jpeg = jpeg_in(stream, buffer->index);
     camera_decoder_put(camera->decoder, jpeg.data, jpeg.size, frame);
     camera_stream_give(stream, index);
@@ -300,7 +300,8 @@ static void restart_stalled(struct camera *camera)
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
     const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
     snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
-             (double)camera_link_patience_ns(camera->link) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+             (double)camera_signal_patience_ns(&camera->link->signal) / 1e9, text_if(dropped, ": "),
+             text_or(dropped, ""));
     camera_link_restart(camera->link, why);
 }
 
@@ -310,7 +311,7 @@ static bool wait_frame(struct source *source, struct frame *frame, int64_t deadl
     struct camera *camera = source->state;
     struct camera_link *link = camera->link;
     struct v4l2_buffer buffer;
-    const int64_t stalled_ns = link->heard_ns + camera_link_patience_ns(link);
+    const int64_t stalled_ns = link->signal.heard_ns + camera_signal_patience_ns(&link->signal);
     if (wait_ready(camera, deadline_ns < stalled_ns ? deadline_ns : stalled_ns) &&
         camera_stream_changed(&link->stream)) {
         camera_link_lose(link, "its video signal has changed its size or timing");
@@ -392,7 +393,7 @@ static enum source_status camera_next(struct source *source, struct frame *frame
 static bool camera_reshape(struct source *source)
 {
     struct camera *camera = source->state;
-    camera_link_add_damaged(camera->link, camera_decoder_state(camera->decoder).damaged);
+    camera_signal_add_damaged(&camera->link->signal, camera_decoder_state(camera->decoder).damaged);
     camera_decoder_close(camera->decoder);
     camera->decoder = NULL;
     pool_finish(&source->pool);
@@ -401,7 +402,7 @@ static bool camera_reshape(struct source *source)
     camera->shape = camera->next_shape;
     camera->reshaped = false;
     camera->link->retry_ns = 0;
-    camera->link->heard_ns = clock_now_ns(); // the stream may have continued
+    camera->link->signal.heard_ns = clock_now_ns(); // the stream may have continued
     return use_mode(source);
 }
 
@@ -419,7 +420,7 @@ static void camera_health(struct source *source, struct source_health *health)
     struct camera *camera = source->state;
     static const char hint[] = "frames arrive cut; use another cable or USB port, or a smaller --size";
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
-    camera_link_health(camera->link, health);
+    camera_signal_health(&camera->link->signal, health);
     health->damaged += decoder.damaged;
     if (decoder.cut)
         memcpy(health->hint, hint, sizeof(hint));

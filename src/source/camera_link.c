@@ -22,9 +22,6 @@
 #define BUSY_NS (NS_PER_S / 20)
 #define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to release an unplugged camera
 
-enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
-#define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and the set-up, take time
-#define PATIENCE_MOST_NS (10 * NS_PER_S)
 enum { SLOWEST_START = 3 }; // the patience with a stream that has no frame yet doubles so often
 
 static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
@@ -36,10 +33,10 @@ static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
 static void change_again(struct camera_link *link)
 {
     struct v4l2_control change[CAMERA_CHANGES];
-    pthread_mutex_lock(&link->lock);
+    pthread_mutex_lock(&link->signal.lock);
     const int changes = link->changes;
     memcpy(change, link->change, sizeof(change));
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_unlock(&link->signal.lock);
     for (int i = 0; i < changes; i++)
         if (camera_device_ask(&link->stream.device, VIDIOC_S_CTRL, &change[i]) != 0)
             log_info("cannot set a control of camera %s again: %s", link->node.path, videodev_advice(errno));
@@ -102,7 +99,7 @@ static struct camera_link *open_camera(const struct source_setup *setup, const s
 {
     struct camera_link *link = xalloc(sizeof(*link));
     camera_stream_init(&link->stream);
-    pthread_mutex_init(&link->lock, NULL);
+    camera_signal_init(&link->signal);
     link->setup = *setup;
     link->node = *node;
     link->control_fd = -1;
@@ -118,8 +115,8 @@ static struct camera_link *open_camera(const struct source_setup *setup, const s
         camera_link_close(link);
         return NULL;
     }
-    snprintf(link->health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
-    link->heard_ns = clock_now_ns();
+    snprintf(link->signal.health.hint, SOURCE_TROUBLE, "%.255s", link->node.passed); // until a frame arrives
+    link->signal.heard_ns = clock_now_ns();
     return link;
 }
 
@@ -157,15 +154,15 @@ static void wait_unplugged(struct camera_link *link)
 static void disconnect(struct camera_link *link)
 {
     wait_unplugged(link);
-    pthread_mutex_lock(&link->lock);
+    pthread_mutex_lock(&link->signal.lock);
     const int control_fd = link->control_fd;
     link->control_fd = -1;
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_unlock(&link->signal.lock);
     if (control_fd >= 0) // first: the kernel closes the device with its last descriptor
         close(control_fd);
     camera_stream_close(&link->stream);
     link->connected = false;
-    link->counting = false;
+    link->signal.counting = false;
 }
 
 void camera_link_close(struct camera_link *link)
@@ -174,7 +171,7 @@ void camera_link_close(struct camera_link *link)
         return;
     disconnect(link);
     camera_stream_finish(&link->stream);
-    pthread_mutex_destroy(&link->lock);
+    camera_signal_finish(&link->signal);
     free(link);
 }
 
@@ -195,13 +192,13 @@ static int duplicate(int fd)
 
 void camera_link_accept(struct camera_link *link)
 {
-    pthread_mutex_lock(&link->lock);
+    pthread_mutex_lock(&link->signal.lock);
     link->control_fd = duplicate(link->stream.device.fd);
-    link->health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
-                           !camera_stream_must_copy(&link->stream);
-    pthread_mutex_unlock(&link->lock);
+    link->signal.health.userptr = link->stream.kind == V4L2_MEMORY_USERPTR && !link->stream.mode.compressed &&
+                                  !camera_stream_must_copy(&link->stream);
+    pthread_mutex_unlock(&link->signal.lock);
     link->connected = true;
-    link->restarted = link->lost_ns != 0; // if no frame follows a reconnection, the next fault closes the stream
+    link->restarted = link->signal.lost_ns != 0; // if no frame follows a reconnection, the next fault closes the stream
     schedule_retry(link);
 }
 
@@ -214,21 +211,9 @@ static const char *find_shut(const struct camera_link *link)
                : NULL;
 }
 
-// Reports why no frames arrive: once in the log, and in the health until they arrive again.
 static void report_trouble(struct camera_link *link, const char *why)
 {
-    char trouble[SOURCE_TROUBLE];
-    snprintf(trouble, sizeof(trouble), "no signal: %.150s%s%s; reconnecting", why, text_if(link->shut, "; "),
-             text_or(link->shut, ""));
-    pthread_mutex_lock(&link->lock);
-    const bool new = strcmp(link->health.trouble, trouble) != 0;
-    memcpy(link->health.trouble, trouble, sizeof(trouble));
-    link->health.outages += link->lost_ns == 0;
-    pthread_mutex_unlock(&link->lock);
-    if (new)
-        log_warn("camera %s (%s): %s", link->node.path, link->node.card, trouble);
-    if (link->lost_ns == 0)
-        link->lost_ns = clock_now_ns();
+    camera_signal_lose(&link->signal, link->node.path, link->node.card, why, link->shut);
 }
 
 void camera_link_reject(struct camera_link *link, const char *why)
@@ -250,12 +235,12 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns)
     struct camera_node found;
     bool ok = camera_find_again(&link->node, &link->twins, &found, why);
     if (ok) {
-        pthread_mutex_lock(&link->lock);
+        pthread_mutex_lock(&link->signal.lock);
         memcpy(link->node.path, found.path, sizeof(found.path));
-        pthread_mutex_unlock(&link->lock);
+        pthread_mutex_unlock(&link->signal.lock);
         ok = open_again(link, why);
     }
-    link->heard_ns = clock_now_ns();
+    link->signal.heard_ns = clock_now_ns();
     if (!ok)
         camera_link_reject(link, why);
     return ok;
@@ -281,14 +266,14 @@ void camera_link_rest(struct camera_link *link)
 void camera_link_restart(struct camera_link *link, const char *why)
 {
     char failed[CAMERA_WHY];
-    if (!link->counting && link->slow_start < SLOWEST_START)
-        link->slow_start++;
+    if (!link->signal.counting && link->signal.slow_start < SLOWEST_START)
+        link->signal.slow_start++;
     if (!link->restarted) {
         report_trouble(link, why);
         const bool ok = camera_stream_restart(&link->stream, failed);
         link->restarted = true;
-        link->counting = false;
-        link->heard_ns = clock_now_ns();
+        link->signal.counting = false;
+        link->signal.heard_ns = clock_now_ns();
         if (ok && (link->shut = find_shut(link))) // not before, because a stalled device may take seconds to answer
             report_trouble(link, why);
         if (ok)
@@ -298,51 +283,12 @@ void camera_link_restart(struct camera_link *link, const char *why)
     camera_link_lose(link, why);
 }
 
-int64_t camera_link_patience_ns(const struct camera_link *link)
-{
-    int64_t wanted = link->rate > 0 ? (int64_t)(PERIODS_PATIENT / link->rate * 1e9) : 0;
-    if (wanted < PATIENCE_LEAST_NS)
-        wanted = PATIENCE_LEAST_NS;
-    if (!link->counting)
-        wanted <<= link->slow_start;
-    return wanted > PATIENCE_MOST_NS ? PATIENCE_MOST_NS : wanted;
-}
-
-// Returns the number of frames that would have arrived since the signal was lost; 0 if there is a signal.
-static uint64_t missed(const struct camera_link *link)
-{
-    const double rate = link->rate > 0 ? link->rate : SOURCE_DEFAULT_RATE;
-    return link->lost_ns == 0 ? 0 : (uint64_t)((double)(clock_now_ns() - link->lost_ns) / 1e9 * rate);
-}
-
 void camera_link_frame_arrived(struct camera_link *link)
 {
-    link->heard_ns = clock_now_ns();
     link->restarted = false;
     link->shut = NULL;
-    if (link->lost_ns == 0)
-        return;
-    const uint64_t lost = missed(link);
-    log_warn("camera %s (%s): frames arrive again after %.1f s", link->node.path, link->node.card,
-             (double)(link->heard_ns - link->lost_ns) / 1e9);
-    pthread_mutex_lock(&link->lock);
-    link->health.trouble[0] = '\0';
-    link->health.lost += lost;
-    link->stamps = 0;
-    pthread_mutex_unlock(&link->lock);
-    link->lost_ns = 0;
-    link->closed = false;
-}
-
-// Returns the recent frame rate, in frames per second; 0: unknown. The caller holds the lock.
-static double recent_rate(const struct camera_link *link)
-{
-    const uint64_t count = link->stamps < CAMERA_STAMPS ? link->stamps : CAMERA_STAMPS;
-    if (count < 2)
-        return 0;
-    const int64_t newest = link->stamp_ns[(link->stamps - 1) % CAMERA_STAMPS];
-    const int64_t oldest = link->stamp_ns[(link->stamps - count) % CAMERA_STAMPS];
-    return newest > oldest ? (double)(count - 1) * 1e9 / (double)(newest - oldest) : 0;
+    if (camera_signal_arrive(&link->signal, link->node.path, link->node.card))
+        link->closed = false;
 }
 
 // Advises about a picture that is black, or about a low rate: many cameras lower their rate in the dark, unless a
@@ -355,62 +301,37 @@ static void advise(struct camera_link *link)
     struct v4l2_control allowed = {.id = V4L2_CID_EXPOSURE_AUTO_PRIORITY};
     const char *shut = find_shut(link);
     const bool may = camera_device_ask(&link->stream.device, VIDIOC_G_CTRL, &allowed) == 0 && allowed.value;
-    pthread_mutex_lock(&link->lock);
-    const double rate = recent_rate(link);
-    const bool slow = may && rate > 0 && rate < enough * link->rate;
-    snprintf(link->health.hint, sizeof(link->health.hint), "%s", text_or(shut, text_if(slow, dark)));
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_lock(&link->signal.lock);
+    const double rate = camera_signal_rate(&link->signal);
+    const bool slow = may && rate > 0 && rate < enough * link->signal.rate;
+    snprintf(link->signal.health.hint, sizeof(link->signal.health.hint), "%s", text_or(shut, text_if(slow, dark)));
+    pthread_mutex_unlock(&link->signal.lock);
 }
 
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns)
 {
-    // Follows the driver's count, but always grows: some drivers repeat or reset theirs.
-    const uint32_t step = sequence - link->sequence;
-    if (link->counting)
-        link->number += step == 0 || step > INT32_MAX ? 1 : step;
-    else if (link->any)
-        link->number += 1 + missed(link);
-    link->any = link->counting = true;
-    link->sequence = sequence;
-    pthread_mutex_lock(&link->lock);
-    link->stamp_ns[link->stamps++ % CAMERA_STAMPS] = captured_ns;
-    const bool look = link->stamps % CAMERA_STAMPS == 1;
-    pthread_mutex_unlock(&link->lock);
-    if (look)
+    bool due;
+    const uint64_t number = camera_signal_number(&link->signal, sequence, captured_ns, &due);
+    if (due)
         advise(link);
-    return link->number;
-}
-
-void camera_link_add_damaged(struct camera_link *link, uint64_t frames)
-{
-    pthread_mutex_lock(&link->lock);
-    link->health.damaged += frames;
-    pthread_mutex_unlock(&link->lock);
-}
-
-void camera_link_health(struct camera_link *link, struct source_health *health)
-{
-    pthread_mutex_lock(&link->lock);
-    *health = link->health;
-    health->rate = recent_rate(link);
-    pthread_mutex_unlock(&link->lock);
+    return number;
 }
 
 // Opens the camera for its controls. Returns false while it is away or stalled, because it would block the caller.
 static bool open_controls(struct camera_link *link, struct camera_device *device)
 {
-    pthread_mutex_lock(&link->lock);
-    const bool away = link->health.trouble[0] != '\0';
+    pthread_mutex_lock(&link->signal.lock);
+    const bool away = link->signal.health.trouble[0] != '\0';
     *device = (struct camera_device){.fd = away ? -1 : duplicate(link->control_fd)};
     memcpy(device->path, link->node.path, sizeof(link->node.path));
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_unlock(&link->signal.lock);
     return device->fd >= 0;
 }
 
 // Keeps a control that was set, for change_again. id 0: none was set.
 static void keep_change(struct camera_link *link, const struct v4l2_control *set)
 {
-    pthread_mutex_lock(&link->lock);
+    pthread_mutex_lock(&link->signal.lock);
     int i = 0;
     while (i < link->changes && link->change[i].id != set->id)
         i++;
@@ -418,7 +339,7 @@ static void keep_change(struct camera_link *link, const struct v4l2_control *set
         link->change[i] = *set;
         link->changes += i == link->changes;
     }
-    pthread_mutex_unlock(&link->lock);
+    pthread_mutex_unlock(&link->signal.lock);
 }
 
 static const char no_signal[] = "no signal: the camera's controls cannot be set";

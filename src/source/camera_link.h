@@ -1,45 +1,35 @@
 // camera_link.h: the connection to a camera: opens it, detects faults, reconnects, and keeps its health and controls
 #pragma once
 
+#include "source/camera_signal.h"
 #include "source/camera_stream.h"
 #include "source/kind.h"
 
-enum { CAMERA_STAMPS = 32, CAMERA_CHANGES = 64 };
+enum { CAMERA_CHANGES = 64 };
 
-// The capture thread calls all functions but the last four, which any thread may call.
+// The capture thread calls all functions but the last three, which any thread may call.
 struct camera_link {
     struct camera_node node;   // the node that was opened; a reconnection looks for the same camera
     struct source_setup setup; // the setup that was opened; its `text` is not kept
     struct camera_mode wanted; // the mode that monocle chose
-    double rate;               // nominal frames per second; 0: unknown
     struct camera_stream stream;
     bool opened;          // camera_link_open has started the stream
     char why[CAMERA_WHY]; // otherwise the message
     bool broken;          // otherwise: the camera did not start, for no reason outside it
     bool connected;
-    int64_t heard_ns; // time of the latest valid frame, or of the latest start of the stream
 
-    // Guards the members up to the blank line. No thread asks the device while it holds the lock: a stalled device may
-    // take seconds to answer, and the other threads would wait.
-    pthread_mutex_t lock;
+    // signal.lock also guards the members up to the blank line. No thread asks the device while it holds the lock: a
+    // stalled device may take seconds to answer, and the other threads would wait.
+    struct camera_signal signal;
     int control_fd; // duplicate of the device's descriptor, for its controls; -1 while disconnected
-    struct source_health health;
     struct v4l2_control change[CAMERA_CHANGES]; // last values of the controls that source_control changed
     int changes;
-    int64_t stamp_ns[CAMERA_STAMPS]; // ring of the capture times of the latest frames
-    uint64_t stamps;
 
-    int64_t lost_ns;            // when the signal was lost; 0: there is a signal
     const char *shut;           // reason: the privacy switch was on when the stream was restarted; NULL: it was not
     bool restarted;             // the stream was restarted since the last valid frame
     struct camera_twins twins;  // other cameras of the same model when the signal was lost
     bool closed;                // the stream was closed since the last valid frame
     int64_t retry_ns, delay_ns; // time of the next attempt to reconnect; delay before the attempt after it
-    bool counting;              // `sequence` is the sequence number of the last frame of this stream
-    int slow_start;             // how often a stream was given up before its first frame; see camera_link_patience_ns
-    bool any;                   // a frame has arrived
-    uint32_t sequence;
-    uint64_t number;
 };
 
 // Finds the camera of `text` (as camera_find), sets its controls, chooses its mode and starts the stream. Waits at most
@@ -60,18 +50,13 @@ bool camera_link_retry(struct camera_link *link, int64_t deadline_ns);
 void camera_link_lose(struct camera_link *link, const char *why);
 // The stream has a fault: restarts it, or loses it if it was already restarted since the last valid frame.
 void camera_link_restart(struct camera_link *link, const char *why);
-// Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
-// a stream doubles with each stream that gave none, because some cameras need seconds to start.
-int64_t camera_link_patience_ns(const struct camera_link *link);
 void camera_link_rest(struct camera_link *link); // closes the stream; camera_link_retry opens it again, at once
 // A valid frame has arrived: ends an outage.
 void camera_link_frame_arrived(struct camera_link *link);
 // Records the capture time of a new frame. Returns the frame's number.
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns);
-void camera_link_add_damaged(struct camera_link *link, uint64_t frames); // counts damaged frames
 
-// As source_health, source_control, source_controls and source_set_control.
-void camera_link_health(struct camera_link *link, struct source_health *health);
+// As source_control, source_controls and source_set_control.
 bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control);
 int camera_link_controls(struct camera_link *link, struct source_control control[SOURCE_CONTROLS]);
 bool camera_link_set(struct camera_link *link, const char *setting, char why[SOURCE_SET_WHY]);

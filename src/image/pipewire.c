@@ -1,0 +1,227 @@
+// pipewire.c: PipeWire helpers for cameras and virtual cameras: connection, errors, formats and the layout of buffers
+#include "image/pipewire.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "image/videodev.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pipewire/pipewire.h>
+#include <spa/param/video/raw.h>
+
+struct pipewire {
+    struct pw_loop *loop;
+    struct pw_context *context;
+    struct pw_core *core;
+    struct spa_hook listener;
+    int asked, answered; // numbers of the latest pw_core_sync, and of the latest answer
+    char lost[PIPEWIRE_WHY];
+};
+
+static void core_done(void *context, uint32_t id, int number)
+{
+    struct pipewire *pipewire = context;
+    if (id == PW_ID_CORE)
+        pipewire->answered = number;
+}
+
+// Errors of other objects than the core reach their own listeners.
+static void core_error(void *context, uint32_t id, int number, int result, const char *message)
+{
+    struct pipewire *pipewire = context;
+    if (id == PW_ID_CORE && (result == -EPIPE || result == -ENOTCONN || result == -ECONNRESET))
+        snprintf(pipewire->lost, PIPEWIRE_WHY, "the PipeWire daemon has ended");
+}
+
+static const struct pw_core_events core_events = {
+    .version = PW_VERSION_CORE_EVENTS, .done = core_done, .error = core_error};
+
+// Returns true if a daemon may run: the loading of PipeWire's modules takes milliseconds.
+static bool has_socket(void)
+{
+    const char *const folders[] = {getenv("PIPEWIRE_RUNTIME_DIR"), getenv("XDG_RUNTIME_DIR"), getenv("USERPROFILE"),
+                                   "/run/pipewire"};
+    const char *remote = getenv("PIPEWIRE_REMOTE");
+    char path[PATH_MAX];
+    if (remote && remote[0])
+        return true;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+        snprintf(path, sizeof(path), "%s/pipewire-0", folders[i] ? folders[i] : "");
+        if (folders[i] && access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void init_library(void)
+{
+    pw_init(NULL, NULL); // for the life of the process
+}
+
+struct pipewire *pipewire_open(char why[PIPEWIRE_WHY])
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    snprintf(why, PIPEWIRE_WHY, "the PipeWire daemon does not run; start it with: systemctl --user start pipewire "
+                                "wireplumber");
+    if (!has_socket())
+        return NULL;
+    pthread_once(&once, init_library);
+    struct pipewire *pipewire = xalloc(sizeof(*pipewire));
+    pipewire->loop = pw_loop_new(NULL);
+    pipewire->context = pipewire->loop ? pw_context_new(pipewire->loop, NULL, 0) : NULL;
+    pipewire->core = pipewire->context ? pw_context_connect(pipewire->context, NULL, 0) : NULL;
+    if (!pipewire->core) {
+        pipewire_close(pipewire);
+        return NULL;
+    }
+    pw_core_add_listener(pipewire->core, &pipewire->listener, &core_events, pipewire);
+    return pipewire;
+}
+
+void pipewire_close(struct pipewire *pipewire)
+{
+    if (!pipewire)
+        return;
+    if (pipewire->core) {
+        spa_hook_remove(&pipewire->listener);
+        pw_core_disconnect(pipewire->core);
+    }
+    if (pipewire->context)
+        pw_context_destroy(pipewire->context);
+    if (pipewire->loop)
+        pw_loop_destroy(pipewire->loop);
+    free(pipewire);
+}
+
+struct pw_core *pipewire_core(const struct pipewire *pipewire)
+{
+    return pipewire->core;
+}
+
+int pipewire_fd(const struct pipewire *pipewire)
+{
+    return pw_loop_get_fd(pipewire->loop);
+}
+
+void pipewire_turn(struct pipewire *pipewire)
+{
+    pw_loop_enter(pipewire->loop); // the thread may be another one than before
+    while (pw_loop_iterate(pipewire->loop, 0) > 0)
+        ;
+    pw_loop_leave(pipewire->loop);
+}
+
+const char *pipewire_lost(const struct pipewire *pipewire)
+{
+    return pipewire->lost[0] ? pipewire->lost : NULL;
+}
+
+bool pipewire_sync(struct pipewire *pipewire, int64_t deadline_ns)
+{
+    pipewire->asked = pw_core_sync(pipewire->core, PW_ID_CORE, 0);
+    while (!pipewire->lost[0]) {
+        pipewire_turn(pipewire);
+        if (pipewire->answered == pipewire->asked)
+            return true;
+        if (clock_now_ns() >= deadline_ns)
+            return false;
+        poll(&(struct pollfd){.fd = pipewire_fd(pipewire), .events = POLLIN}, 1, clock_ms_until(deadline_ns));
+    }
+    return false;
+}
+
+// ---- formats ----
+
+const struct pipewire_format *pipewire_format(int index)
+{
+    static const struct pipewire_format formats[] = {
+        {SPA_VIDEO_FORMAT_NV12, PIXFMT_NV12, {0, 0, 0}}, {SPA_VIDEO_FORMAT_I420, PIXFMT_YU12, {0, 0, 0}},
+        {SPA_VIDEO_FORMAT_YUY2, PIXFMT_YUYV, {0, 0, 0}}, {SPA_VIDEO_FORMAT_UYVY, PIXFMT_UYVY, {0, 0, 0}},
+        {SPA_VIDEO_FORMAT_RGB, PIXFMT_RGB24, {0, 0, 0}}, {SPA_VIDEO_FORMAT_BGR, PIXFMT_BGR24, {0, 0, 0}},
+        {SPA_VIDEO_FORMAT_RGBx, PIXFMT_RGBA, {0, 1, 2}}, {SPA_VIDEO_FORMAT_BGRx, PIXFMT_RGBA, {2, 1, 0}},
+        {SPA_VIDEO_FORMAT_GRAY8, PIXFMT_GREY, {0, 0, 0}}, {0, PIXFMT_YU12, {0, 0, 0}}};
+    return index >= 0 && (size_t)index < sizeof(formats) / sizeof(*formats) ? &formats[index] : NULL;
+}
+
+const char *pipewire_format_name(const struct pipewire_format *format)
+{
+    if (format->spa == SPA_VIDEO_FORMAT_RGBx || format->spa == SPA_VIDEO_FORMAT_BGRx)
+        return format->spa == SPA_VIDEO_FORMAT_RGBx ? "rgbx" : "bgrx";
+    return format->spa ? pixfmt_info(format->format)->name : "mjpeg";
+}
+
+struct color pipewire_color(unsigned matrix, unsigned range)
+{
+    struct color color = {0};
+    if (matrix == SPA_VIDEO_COLOR_MATRIX_BT601 || matrix == SPA_VIDEO_COLOR_MATRIX_BT709)
+        color.matrix = matrix == SPA_VIDEO_COLOR_MATRIX_BT601 ? COLOR_MATRIX_601 : COLOR_MATRIX_709;
+    else if (matrix == SPA_VIDEO_COLOR_MATRIX_BT2020)
+        color.matrix = COLOR_MATRIX_2020;
+    if (range == SPA_VIDEO_COLOR_RANGE_0_255 || range == SPA_VIDEO_COLOR_RANGE_16_235)
+        color.range = range == SPA_VIDEO_COLOR_RANGE_0_255 ? COLOR_RANGE_FULL : COLOR_RANGE_LIMITED;
+    return color;
+}
+
+void pipewire_copy(const struct pipewire_format *format, struct image *to, const struct image *from)
+{
+    const uint8_t *place = format->place;
+    if (place[0] == place[2]) {
+        image_copy(to, from);
+        return;
+    }
+    for (int y = 0; y < to->shape.height; y++) {
+        const uint8_t *source = image_row(from, 0, y);
+        uint8_t *row = image_row(to, 0, y);
+        for (size_t x = 0; x < 4 * (size_t)to->shape.width; x += 4) {
+            row[x] = source[x + place[0]];
+            row[x + 1] = source[x + place[1]];
+            row[x + 2] = source[x + place[2]];
+            row[x + 3] = 255;
+        }
+    }
+}
+
+static const char too_short[] = "the buffer is shorter than a frame";
+
+// Returns NULL if `rows` rows of `row` bytes are in the memory.
+static const char *check_rows(const struct pipewire_data *data, size_t row, int rows)
+{
+    if (data->stride < 0 || (data->stride > 0 && (size_t)data->stride < row))
+        return "its rows are shorter than those of a frame";
+    const uint64_t stride = data->stride ? (uint64_t)data->stride : row;
+    if (!data->at || data->start > data->length || data->bytes > data->length - data->start)
+        return "its chunk lies outside the buffer";
+    return stride * (uint64_t)(rows - 1) + row > data->bytes ? too_short : NULL;
+}
+
+const char *pipewire_lay_out(const struct pipewire_data *data, int count, const struct image_shape *shape,
+                             struct image *image)
+{
+    const int planes = pixfmt_info(shape->format)->planes;
+    *image = (struct image){.shape = *shape};
+    if (count != 1 && count != planes)
+        return "it has another number of planes than its format";
+    for (int i = 0; i < count; i++) {
+        const size_t row = pixfmt_row_bytes(shape->format, i, shape->width);
+        const char *why = check_rows(&data[i], row, pixfmt_rows(shape->format, i, shape->height));
+        if (why)
+            return why;
+        image->plane[i] = data[i].at + data[i].start;
+        image->stride[i] = data[i].stride ? (size_t)data[i].stride : row;
+    }
+    if (planes > 1 && count == 1) {
+        const struct v4l2_pix_format format = {.bytesperline = (uint32_t)data->stride, .sizeimage = data->bytes};
+        if (videodev_lay_out(&format, shape, data->at + data->start, image) > data->bytes)
+            return too_short;
+    }
+    if (count == 1)
+        image->reach_bytes = data->length - data->start;
+    return NULL;
+}

@@ -1,0 +1,48 @@
+// pipewire.h: PipeWire helpers for cameras and virtual cameras: connection, errors, formats and the layout of buffers
+#pragma once
+
+#include "image/image.h"
+
+struct pw_core;
+
+enum { PIPEWIRE_WHY = 256 };
+
+// A connection to the daemon. One thread at a time may use it; all callbacks run in pipewire_turn and pipewire_sync.
+struct pipewire;
+
+// Connects to the daemon. Returns NULL, with the reason in `why`, if there is none. Costs no more than a system call
+// without a socket of a daemon.
+struct pipewire *pipewire_open(char why[PIPEWIRE_WHY]);
+void pipewire_close(struct pipewire *pipewire); // accepts NULL
+struct pw_core *pipewire_core(const struct pipewire *pipewire);
+int pipewire_fd(const struct pipewire *pipewire); // readable when pipewire_turn has work
+void pipewire_turn(struct pipewire *pipewire);    // handles the waiting events, and never waits
+// Waits until the daemon has answered all requests before. Returns false at the deadline, and when it is lost.
+bool pipewire_sync(struct pipewire *pipewire, int64_t deadline_ns);
+const char *pipewire_lost(const struct pipewire *pipewire); // why the connection is lost; NULL: it is not
+
+// A format of SPA, and the pixels that monocle reads it as.
+struct pipewire_format {
+    uint32_t spa; // SPA_VIDEO_FORMAT_*; 0: MJPEG
+    enum pixfmt format;
+    // Bytes of red, green and blue in each 4 bytes of a format without a row in pixfmt.c, which must be copied. Equal:
+    // the pixels are read in place.
+    uint8_t place[3];
+};
+// Returns row number `index`, best first; NULL after the last row, which is MJPEG.
+const struct pipewire_format *pipewire_format(int index);
+const char *pipewire_format_name(const struct pipewire_format *format);          // "nv12", "bgrx", "mjpeg"
+struct color pipewire_color(unsigned matrix, unsigned range);                    // SPA's numbers
+void pipewire_copy(const struct pipewire_format *format, struct image *to, const struct image *from);
+
+// One mapped memory of a buffer, as its producer describes it. No value is trusted.
+struct pipewire_data {
+    uint8_t *at;
+    size_t length;         // mapped bytes
+    uint32_t start, bytes; // of the chunk: offset and size
+    int32_t stride;        // of the chunk; 0: the rows have no padding
+};
+// Points `image` at the planes in `count` memories: one for all planes, or one each. Returns NULL, or why the buffer
+// cannot be used.
+const char *pipewire_lay_out(const struct pipewire_data *data, int count, const struct image_shape *shape,
+                             struct image *image);
