@@ -1,5 +1,6 @@
 // cameras_command.c: the command that lists the cameras
 #include "source/cameras.h"
+#include "source/source.h"
 
 #include "base/alloc.h"
 #include "base/json_text.h"
@@ -115,7 +116,7 @@ static int cameras_run(int argc, char **argv)
     json_t *array = o.json ? json_array() : NULL;
     struct camera_offers *offers = xalloc(sizeof(*offers));
     int nodes, count = 0;
-    struct camera_node *all = camera_nodes(&nodes);
+    struct camera_node *all = source_cameras(&nodes);
     for (int i = 0; i < nodes; i++) {
         const struct camera_node *node = &all[i];
         if (node->opened && node->why) // it is no camera
@@ -123,7 +124,7 @@ static int cameras_run(int argc, char **argv)
         count++;
         offers->count = 0;
         if (!node->why)
-            camera_offers(node->path, offers);
+            source_offers(node, offers);
         if (o.json)
             json_array_append_new(array, camera_json(node, offers));
         else

@@ -21,6 +21,7 @@ struct pipewire {
     struct pw_context *context;
     struct pw_core *core;
     struct spa_hook listener;
+    bool held;
     int asked, answered; // numbers of the latest pw_core_sync, and of the latest answer
     char lost[PIPEWIRE_WHY];
 };
@@ -68,8 +69,9 @@ static void init_library(void)
 struct pipewire *pipewire_open(char why[PIPEWIRE_WHY])
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    snprintf(why, PIPEWIRE_WHY, "the PipeWire daemon does not run; start it with: systemctl --user start pipewire "
-                                "wireplumber");
+    snprintf(why, PIPEWIRE_WHY,
+             "the PipeWire daemon does not run; start it with: systemctl --user start pipewire "
+             "wireplumber");
     if (!has_socket())
         return NULL;
     pthread_once(&once, init_library);
@@ -82,6 +84,7 @@ struct pipewire *pipewire_open(char why[PIPEWIRE_WHY])
         return NULL;
     }
     pw_core_add_listener(pipewire->core, &pipewire->listener, &core_events, pipewire);
+    pipewire_hold(pipewire);
     return pipewire;
 }
 
@@ -95,6 +98,7 @@ void pipewire_close(struct pipewire *pipewire)
     }
     if (pipewire->context)
         pw_context_destroy(pipewire->context);
+    pipewire_release(pipewire);
     if (pipewire->loop)
         pw_loop_destroy(pipewire->loop);
     free(pipewire);
@@ -105,6 +109,20 @@ struct pw_core *pipewire_core(const struct pipewire *pipewire)
     return pipewire->core;
 }
 
+void pipewire_hold(struct pipewire *pipewire)
+{
+    if (!pipewire->held)
+        pw_loop_enter(pipewire->loop);
+    pipewire->held = true;
+}
+
+void pipewire_release(struct pipewire *pipewire)
+{
+    if (pipewire->held)
+        pw_loop_leave(pipewire->loop);
+    pipewire->held = false;
+}
+
 int pipewire_fd(const struct pipewire *pipewire)
 {
     return pw_loop_get_fd(pipewire->loop);
@@ -112,10 +130,8 @@ int pipewire_fd(const struct pipewire *pipewire)
 
 void pipewire_turn(struct pipewire *pipewire)
 {
-    pw_loop_enter(pipewire->loop); // the thread may be another one than before
     while (pw_loop_iterate(pipewire->loop, 0) > 0)
         ;
-    pw_loop_leave(pipewire->loop);
 }
 
 const char *pipewire_lost(const struct pipewire *pipewire)
@@ -139,21 +155,36 @@ bool pipewire_sync(struct pipewire *pipewire, int64_t deadline_ns)
 
 // ---- formats ----
 
-const struct pipewire_format *pipewire_format(int index)
+_Static_assert(SPA_VIDEO_FORMAT_I420 == 2 && SPA_VIDEO_FORMAT_NV12 == 23 && SPA_VIDEO_FORMAT_GRAY8 == 25,
+               "the numbers of pixfmt.c are those of PipeWire");
+
+bool pipewire_format(int index, struct pipewire_format *format)
 {
-    static const struct pipewire_format formats[] = {
-        {SPA_VIDEO_FORMAT_NV12, PIXFMT_NV12, {0, 0, 0}}, {SPA_VIDEO_FORMAT_I420, PIXFMT_YU12, {0, 0, 0}},
-        {SPA_VIDEO_FORMAT_YUY2, PIXFMT_YUYV, {0, 0, 0}}, {SPA_VIDEO_FORMAT_UYVY, PIXFMT_UYVY, {0, 0, 0}},
-        {SPA_VIDEO_FORMAT_RGB, PIXFMT_RGB24, {0, 0, 0}}, {SPA_VIDEO_FORMAT_BGR, PIXFMT_BGR24, {0, 0, 0}},
-        {SPA_VIDEO_FORMAT_RGBx, PIXFMT_RGBA, {0, 1, 2}}, {SPA_VIDEO_FORMAT_BGRx, PIXFMT_RGBA, {2, 1, 0}},
-        {SPA_VIDEO_FORMAT_GRAY8, PIXFMT_GREY, {0, 0, 0}}, {0, PIXFMT_YU12, {0, 0, 0}}};
-    return index >= 0 && (size_t)index < sizeof(formats) / sizeof(*formats) ? &formats[index] : NULL;
+    static const struct pipewire_format others[] = {{SPA_VIDEO_FORMAT_RGBx, PIXFMT_RGBA, {0, 1, 2}},
+                                                    {SPA_VIDEO_FORMAT_BGRx, PIXFMT_RGBA, {2, 1, 0}},
+                                                    {0, PIXFMT_RGBA, {0, 0, 0}}};
+    enum { OTHERS = sizeof(others) / sizeof(*others) };
+    if (index >= PIXFMT_COUNT + OTHERS)
+        return false;
+    if (index >= PIXFMT_COUNT)
+        *format = others[index - PIXFMT_COUNT];
+    else
+        *format = (struct pipewire_format){pixfmt_info((enum pixfmt)index)->spa, (enum pixfmt)index, {0, 0, 0}};
+    return true;
+}
+
+bool pipewire_format_of(uint32_t spa, struct pipewire_format *format)
+{
+    for (int i = 0; pipewire_format(i, format); i++)
+        if (format->spa == spa && (spa || i >= PIXFMT_COUNT))
+            return true;
+    return false;
 }
 
 const char *pipewire_format_name(const struct pipewire_format *format)
 {
-    if (format->spa == SPA_VIDEO_FORMAT_RGBx || format->spa == SPA_VIDEO_FORMAT_BGRx)
-        return format->spa == SPA_VIDEO_FORMAT_RGBx ? "rgbx" : "bgrx";
+    if (format->place[1])
+        return format->place[0] ? "bgrx" : "rgbx";
     return format->spa ? pixfmt_info(format->format)->name : "mjpeg";
 }
 
@@ -172,7 +203,7 @@ struct color pipewire_color(unsigned matrix, unsigned range)
 void pipewire_copy(const struct pipewire_format *format, struct image *to, const struct image *from)
 {
     const uint8_t *place = format->place;
-    if (place[0] == place[2]) {
+    if (!place[1]) {
         image_copy(to, from);
         return;
     }

@@ -7,7 +7,9 @@ struct pw_core;
 
 enum { PIPEWIRE_WHY = 256 };
 
-// A connection to the daemon. One thread at a time may use it; all callbacks run in pipewire_turn and pipewire_sync.
+// A connection to the daemon. One thread at a time may use it, and holds it then; all callbacks run in pipewire_turn
+// and pipewire_sync. Another thread holds it after this one has released it: libpipewire's own thread wakes only a
+// holder.
 struct pipewire;
 
 // Connects to the daemon. Returns NULL, with the reason in `why`, if there is none. Costs no more than a system call
@@ -15,6 +17,8 @@ struct pipewire;
 struct pipewire *pipewire_open(char why[PIPEWIRE_WHY]);
 void pipewire_close(struct pipewire *pipewire); // accepts NULL
 struct pw_core *pipewire_core(const struct pipewire *pipewire);
+void pipewire_hold(struct pipewire *pipewire);    // pipewire_open has done it
+void pipewire_release(struct pipewire *pipewire); // no more before pipewire_close
 int pipewire_fd(const struct pipewire *pipewire); // readable when pipewire_turn has work
 void pipewire_turn(struct pipewire *pipewire);    // handles the waiting events, and never waits
 // Waits until the daemon has answered all requests before. Returns false at the deadline, and when it is lost.
@@ -25,14 +29,15 @@ const char *pipewire_lost(const struct pipewire *pipewire); // why the connectio
 struct pipewire_format {
     uint32_t spa; // SPA_VIDEO_FORMAT_*; 0: MJPEG
     enum pixfmt format;
-    // Bytes of red, green and blue in each 4 bytes of a format without a row in pixfmt.c, which must be copied. Equal:
-    // the pixels are read in place.
+    // Bytes of red, green and blue in each 4 bytes of a format that has no row in pixfmt.c, and must be copied; 0, 0,
+    // 0: the pixels are read in place.
     uint8_t place[3];
 };
-// Returns row number `index`, best first; NULL after the last row, which is MJPEG.
-const struct pipewire_format *pipewire_format(int index);
-const char *pipewire_format_name(const struct pipewire_format *format);          // "nv12", "bgrx", "mjpeg"
-struct color pipewire_color(unsigned matrix, unsigned range);                    // SPA's numbers
+// Returns number `index`; false after the last one. Some have no number (spa is 0): only the last one is MJPEG.
+bool pipewire_format(int index, struct pipewire_format *format);
+bool pipewire_format_of(uint32_t spa, struct pipewire_format *format);  // 0: MJPEG. False: monocle does not read it.
+const char *pipewire_format_name(const struct pipewire_format *format); // "nv12", "bgrx", "mjpeg"
+struct color pipewire_color(unsigned matrix, unsigned range);           // SPA's numbers
 void pipewire_copy(const struct pipewire_format *format, struct image *to, const struct image *from);
 
 // One mapped memory of a buffer, as its producer describes it. No value is trusted.

@@ -41,7 +41,8 @@ struct pixfmt_info {
     const char *alias; // "i420", "gray"; NULL: none
     // V4L2 codes for all planes in one buffer, and for a buffer per plane. 0: never requested from cameras.
     uint32_t fourcc, fourcc_apart;
-    int planes; // 1..3, in the order of memory
+    uint32_t spa; // PipeWire's number, of enum spa_video_format; 0: never requested
+    int planes;   // 1..3, in the order of memory
     struct pixfmt_plane plane[PIXFMT_PLANES];
     bool yuv;                         // Y'CbCr or grey: matrix and range matter
     struct pixfmt_samples samples[3]; // of luma, U and V, or of red, green and blue

@@ -8,6 +8,8 @@
 #include "inspect/inspect.h"
 #include "matte/matte.h"
 #include "source/camera_device.h"
+#include "source/cameras.h"
+#include "source/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -619,6 +621,24 @@ static void check_cameras(struct doctor *doctor)
         report_no_camera(doctor, none);
 }
 
+static void check_pipewire(struct doctor *doctor)
+{
+    int count = 0, found = 0;
+    struct camera_node *nodes = doctor->root[0] == '\0' ? source_cameras(&count) : NULL;
+    for (int i = 0; i < count; i++)
+        if (source_has_word(nodes[i].path)) {
+            doctor_report(doctor, FINDING_OK, NULL, "%s '%s' is a camera of PipeWire", nodes[i].path, nodes[i].card);
+            found++;
+        }
+    if (source_lacks("pipewire"))
+        doctor_report(doctor, FINDING_WARNING, "sudo apt install libpipewire-0.3-dev   # and build monocle again",
+                      "PipeWire is disabled in this build; only the source pipewire[:NAME] needs it");
+    else if (doctor->root[0] == '\0' && found == 0)
+        doctor_report(doctor, FINDING_OK, NULL,
+                      "PipeWire does not run, or has no camera; only the source pipewire[:NAME] needs it");
+    free(nodes);
+}
+
 static bool is_installed(struct doctor *doctor)
 {
     static const char *const places[] = {"updates/dkms", "updates", "extra"};
@@ -762,12 +782,19 @@ static const struct check {
     const char *name;
     void (*run)(struct doctor *doctor);
 } checks[] = {
-    {"drivers", check_drivers},   {"devices", check_devices},
-    {"gpus", check_gpus},         {"render nodes", check_render_nodes},
-    {"display", check_display},   {"gl", check_gl},
-    {"cameras", check_cameras},   {"virtual camera", check_virtual_camera},
-    {"cache", check_cache},       {"results", check_results},
-    {"programs", check_programs}, {"mattes", check_mattes},
+    {"drivers", check_drivers},
+    {"devices", check_devices},
+    {"gpus", check_gpus},
+    {"render nodes", check_render_nodes},
+    {"display", check_display},
+    {"gl", check_gl},
+    {"cameras", check_cameras},
+    {"pipewire", check_pipewire},
+    {"virtual camera", check_virtual_camera},
+    {"cache", check_cache},
+    {"results", check_results},
+    {"programs", check_programs},
+    {"mattes", check_mattes},
 };
 
 void doctor_run(const char *root, void (*found)(void *context, const struct finding *finding), void *context)

@@ -37,19 +37,10 @@ struct camera {
     atomic_bool resting; // see source_rest
 };
 
-// Returns the JPEG in a filled buffer. Some cameras put zeros, 0xff, the end of the last frame or another start marker
-// before it.
 static struct codec_bytes jpeg_in(const struct camera_stream *stream, uint32_t index)
 {
-    static const uint8_t start[] = {0xff, 0xd8, 0xff};
     const struct camera_memory *memory = stream->buffer[index].memory;
-    const uint8_t *all = memory->at + memory->start, *end = all + memory->filled;
-    const uint8_t *at = memmem(all, memory->filled, start, sizeof(start));
-    if (!at)
-        at = all;
-    while (end - at > 4 && memcmp(at + 2, start, sizeof(start)) == 0)
-        at += 2;
-    return (struct codec_bytes){at, (size_t)(end - at)};
+    return camera_decoder_find(memory->at + memory->start, memory->filled);
 }
 
 // Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in
@@ -477,5 +468,7 @@ const struct source_kind source_camera = {
     .control = camera_control,
     .controls = camera_controls,
     .set_control = camera_set_control,
+    .nodes = camera_nodes,
+    .offers = camera_offers,
     .print_controls = camera_control_print,
 };

@@ -343,6 +343,17 @@ void camera_decoder_close(struct camera_decoder *decoder)
 }
 
 // Copies the few bytes, so that the driver gets its buffer back at once.
+struct codec_bytes camera_decoder_find(const uint8_t *data, size_t size)
+{
+    static const uint8_t start[] = {0xff, 0xd8, 0xff};
+    const uint8_t *end = data + size, *at = memmem(data, size, start, sizeof(start));
+    if (!at)
+        at = data;
+    while (end - at > 4 && memcmp(at + 2, start, sizeof(start)) == 0)
+        at += 2;
+    return (struct codec_bytes){at, (size_t)(end - at)};
+}
+
 void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about)
 {
     struct compressed *inbox = &decoder->inbox;

@@ -15,6 +15,9 @@ struct camera_decoder *camera_decoder_open(struct source *source, const struct i
                                            uint64_t most_pixels);
 void camera_decoder_close(struct camera_decoder *decoder); // accepts NULL; the caller then finishes the pool
 
+// Returns the JPEG in a filled buffer. Some cameras put zeros, 0xff, the end of the last frame or another start marker
+// before it.
+struct codec_bytes camera_decoder_find(const uint8_t *data, size_t size);
 // Copies a compressed frame for a thread. `about` has the frame's number, which grows, and its times. Replaces a frame
 // that no thread has begun.
 void camera_decoder_put(struct camera_decoder *decoder, const void *data, size_t size, const struct frame *about);

@@ -90,11 +90,12 @@ static struct fitness rate_mode(const struct source_setup *setup, const struct c
     return (struct fitness){{colours, -size_error, fast, large, !mode->compressed, -rate_error, -bits}};
 }
 
-static bool fits_better(const struct fitness *a, const struct fitness *b)
+bool camera_mode_better(const struct source_setup *setup, const struct camera_mode *a, const struct camera_mode *b)
 {
+    const struct fitness new = rate_mode(setup, a), old = rate_mode(setup, b);
     for (int i = 0; i < CRITERIA; i++)
-        if (a->is[i] != b->is[i])
-            return a->is[i] > b->is[i];
+        if (new.is[i] != old.is[i])
+            return new.is[i] > old.is[i];
     return false; // the earlier format is the preferred one
 }
 
@@ -107,8 +108,7 @@ static void consider(struct mode_search *search, int index, const struct camera_
         search->unfit_why = why;
         return;
     }
-    const struct fitness new = rate_mode(search->setup, mode), old = rate_mode(search->setup, best);
-    if (best->fourcc == 0 || fits_better(&new, &old))
+    if (best->fourcc == 0 || camera_mode_better(search->setup, mode, best))
         *best = *mode;
 }
 
@@ -331,8 +331,7 @@ bool camera_mode_choose(const struct camera_device *device, const struct source_
         if (!offered[i] || !is_wanted(device, setup, &any))
             continue;
         consider_format(&search, i);
-        const struct fitness fit = rate_mode(setup, new), old = rate_mode(setup, best ? best : new);
-        if (new->fourcc != 0 && (!best || fits_better(&fit, &old)))
+        if (new->fourcc != 0 && (!best || camera_mode_better(setup, new, best)))
             best = new;
     }
     if (!best) {

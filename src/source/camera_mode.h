@@ -27,6 +27,8 @@ const char *camera_mode_name(const struct camera_mode *mode); // name of the for
 // has the message.
 bool camera_mode_choose(const struct camera_device *device, const struct source_setup *setup, struct camera_mode *mode,
                         char why[CAMERA_WHY]);
+// Returns true if `a` fits the setup better than `b`.
+bool camera_mode_better(const struct source_setup *setup, const struct camera_mode *a, const struct camera_mode *b);
 // Lists the supported formats that the camera offers, as "nv12 yuyv"; "" if there is none.
 void camera_mode_list(const struct camera_device *device, char text[128]);
 // Writes a V4L2 code as text, "YUYV", without control characters.

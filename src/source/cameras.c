@@ -418,8 +418,7 @@ struct camera_node *camera_nodes(int *count)
     return nodes;
 }
 
-// Returns how well a camera fits a name: 2 exactly, 1 in part, 0 not.
-static int fit_name(const struct camera_node *node, const char *text)
+int camera_fits_name(const struct camera_node *node, const char *text)
 {
     const char *const names[] = {node->id, node->bus, node->card};
     int best = 0;
@@ -623,7 +622,7 @@ static bool find_named(const char *text, struct camera_node *node, char why[CAME
     struct camera_node *nodes = camera_nodes(&count);
     for (int i = 0; i < count; i++) {
         const struct camera_node *at = &nodes[i];
-        const int fit = at->why ? 0 : fit_name(at, text);
+        const int fit = at->why ? 0 : camera_fits_name(at, text);
         if (best > 0 && fit == best)
             log_info("%s (%s) also matches; using the first match, %s", at->path, at->card, node->path);
         if (fit > best) {

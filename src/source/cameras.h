@@ -60,6 +60,8 @@ void camera_offers(const char *path, struct camera_offers *offers);
 // path or number, *node is then the first node that cannot be opened (it may be the camera); its path is "" if there is
 // no such node. node->why is then set if there are nodes, but none gives a picture.
 bool camera_find(const char *text, struct camera_node *node, char why[CAMERA_WHY]);
+// Returns how well a camera fits a name: 2 exactly, 1 in part, 0 not.
+int camera_fits_name(const struct camera_node *node, const char *text);
 // Cameras that did not start.
 struct camera_skip {
     char path[CAMERA_NODES][CAMERA_NODE];

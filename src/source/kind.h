@@ -1,6 +1,7 @@
 // kind.h: the interface of a kind of source, and what kinds share; source.c chooses the kind and paces the frames
 #pragma once
 
+#include "source/cameras.h"
 #include "source/source.h"
 
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct source_kind {
     bool endless;        // its frames never end
     bool still;          // it has one frame, unless `loop` is set
     bool decodes;        // it accepts --pixel-format mjpeg
+    const char *lacks;   // the package without which this build has only its name; NULL: none
     // Returns true if the target is of this kind. The first kind that claims a target gets it. NULL: claims none.
     bool (*claims)(const struct source_target *target, const struct source_setup *setup);
     size_t state_bytes; // size of source->state, which is zeroed before open
@@ -55,6 +57,9 @@ struct source_kind {
     int (*controls)(struct source *source, struct source_control control[SOURCE_CONTROLS]);
     bool (*set_control)(struct source *source, const char *setting, char why[SOURCE_SET_WHY]);
     bool (*print_controls)(const char *text, FILE *out, bool settings);
+    // As camera_nodes and camera_offers; NULL for a kind that is no camera.
+    struct camera_node *(*nodes)(int *count);
+    void (*offers)(const char *path, struct camera_offers *offers);
 };
 
 enum { DECODERS_MOST = 4 };                            // threads of camera_decoder.h

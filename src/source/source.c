@@ -22,10 +22,21 @@
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
 // In the order of the help, and in which they claim a file.
-#define KIND_LIST(X) X(camera) X(pattern) X(noise) X(raccoon) X(road) X(y4m) X(video) X(still) X(raw) X(list)
+#define KIND_LIST(X)                                                                                                   \
+    X(camera) X(pipewire) X(pattern) X(noise) X(raccoon) X(road) X(y4m) X(video) X(still) X(raw) X(list)
 #define DECLARE(name) extern const struct source_kind source_##name;
 #define ADDRESS(name) &source_##name,
 KIND_LIST(DECLARE)
+
+#ifndef HAVE_PIPEWIRE
+const struct source_kind source_pipewire = {
+    .name = "pipewire",
+    .help = {"pipewire[:NAME]\ta camera of the PipeWire daemon; not in this build"},
+    .word = true,
+    .decodes = true,
+    .lacks = "libpipewire-0.3-dev",
+};
+#endif
 
 static const struct source_kind *const kinds[] = {KIND_LIST(ADDRESS)};
 enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
@@ -176,10 +187,56 @@ bool source_check(const struct source_setup *setup, char why[SOURCE_WHY])
     return !text || !text[0] || kind_of_word(text, &text) || kind_of_target(setup, text, why);
 }
 
+const char *source_lacks(const char *word)
+{
+    const struct source_kind *kind = kind_of_word(word, &word);
+    return kind ? kind->lacks : NULL;
+}
+
+struct camera_node *source_cameras(int *count)
+{
+    struct camera_node *all = NULL;
+    *count = 0;
+    for (int i = 0; i < KINDS; i++) {
+        int more = 0;
+        struct camera_node *nodes = kinds[i]->nodes ? kinds[i]->nodes(&more) : NULL;
+        for (int k = 0; k < more; k++) {
+            all = xgrow(all, (size_t)*count, sizeof(*all));
+            all[(*count)++] = nodes[k];
+        }
+        free(nodes);
+    }
+    return all;
+}
+
+void source_offers(const struct camera_node *node, struct camera_offers *offers)
+{
+    const char *rest = node->path;
+    const struct source_kind *kind = kind_of_word(node->path, &rest);
+    (kind ? kind : &source_camera)->offers(rest, offers);
+}
+
+// Returns true if the kind has a camera that may be shown without its name.
+static bool has_camera(const struct source_kind *kind)
+{
+    int count = 0;
+    bool any = false;
+    struct camera_node *nodes = kind->nodes ? kind->nodes(&count) : NULL;
+    for (int i = 0; i < count; i++)
+        any |= !nodes[i].passed[0];
+    free(nodes);
+    return any;
+}
+
 static struct source *open_kind(const struct source_kind *kind, const struct source_setup *setup, const char *text)
 {
     if (setup->compressed && !kind->decodes) {
         log_error("--pixel-format mjpeg is only for cameras, and the source is not a camera; leave it out");
+        return NULL;
+    }
+    if (kind->lacks) {
+        log_error("this monocle was built without %s; install the package %s and build monocle again", kind->name,
+                  kind->lacks);
         return NULL;
     }
     struct source *source = xalloc(sizeof(*source));
@@ -224,8 +281,11 @@ struct source *source_open(const struct source_setup *setup)
         first.rivals = node.rivals;
         return open_kind(&source_camera, &first, node.path);
     }
+    struct source *source = has_camera(&source_pipewire) ? open_kind(&source_pipewire, setup, NULL) : NULL;
+    if (source)
+        return source;
     log_warn("%s; showing the %s", why, setup->show ? "photograph" : "test pattern");
-    struct source *source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
+    source = open_kind(setup->show ? &source_raccoon : &source_pattern, setup, NULL);
     if (source)
         snprintf(source->info.missing, sizeof(source->info.missing), "%s", why);
     return source;

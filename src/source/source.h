@@ -46,12 +46,12 @@ struct source_setup {
 
 enum { SOURCE_WHY = 512 };
 struct source_info {
-    const char *kind;                     // "camera", "pattern", "noise", "raccoon", "road", "image", "y4m", "raw",
-                                          // "video" or "list"
-    bool alpha;                           // its pixels may be transparent
-    char name[256];                       // for messages: the file, or the camera's name and mode
-    struct image_shape shape;             // of every frame until source_reshape; colour resolved
-    double rate;                          // nominal frames per second; 0: unknown
+    const char *kind;         // "camera", "pipewire", "pattern", "noise", "raccoon", "road", "image", "y4m", "raw",
+                              // "video" or "list"
+    bool alpha;               // its pixels may be transparent
+    char name[256];           // for messages: the file, or the camera's name and mode
+    struct image_shape shape; // of every frame until source_reshape; colour resolved
+    double rate;              // nominal frames per second; 0: unknown
     int rate_numerator, rate_denominator; // the same rate as a ratio, if the source has one; else 0/0
     bool claimed;                         // `rate` is a camera's claim: see frame.rate
     bool live;                            // frames are lost if the caller is too slow
@@ -164,6 +164,14 @@ bool source_set_control(struct source *source, const char *setting, char why[SOU
 // their limits. `settings` true: the controls that can be set, as "name=value", one per line. Returns false on failure
 // (logged).
 bool source_print_controls(const char *text, FILE *out, bool settings);
+
+// As camera_nodes and camera_offers (cameras.h), for all kinds of camera.
+struct camera_node;
+struct camera_offers;
+struct camera_node *source_cameras(int *count);
+void source_offers(const struct camera_node *node, struct camera_offers *offers);
+// Returns the package without which this build does not have the kind of this word; NULL: it has it.
+const char *source_lacks(const char *word);
 
 // Returns the path or name in a source's text: the part after "camera:", "raw:" or "@", the decoded path of a file URL,
 // in `room`, or the whole text. NULL: none.

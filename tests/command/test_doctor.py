@@ -15,8 +15,8 @@ MONOCLE, ICD = programs(2)
 LEVELS = {"ok", "warning", "problem"}
 # root may open everything, so it gives up its rights.
 PLAIN = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
-CHECKS = ["drivers", "devices", "gpus", "render nodes", "display", "gl", "cameras", "virtual camera", "cache",
-          "results", "programs", "mattes"]
+CHECKS = ["drivers", "devices", "gpus", "render nodes", "display", "gl", "cameras", "pipewire", "virtual camera",
+          "cache", "results", "programs", "mattes"]
 
 
 def machine(**files):

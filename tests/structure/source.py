@@ -61,6 +61,7 @@ HOMES = {
     r"webp/.*": r"src/image/codec/webp\.c",
     r"tiffio\.h": r"src/image/codec/tiff\.c",
     r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
+    r"(pipewire|spa)/.*": r"src/(image|source)/pipewire(_nodes)?\.c|src/sink/pipewire_camera\.c",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/window\.c",
     r"dlfcn\.h": r"src/(base/library|screen/window|compute/(energy|gl_context)|inspect/inspect|path/user_rows)\.c",
@@ -90,7 +91,8 @@ ROWS = {
 # Headers that any file may include: C11, POSIX and Linux.
 SYSTEM = re.compile(
     r"(assert|ctype|dirent|errno|fcntl|float|ftw|glob|grp|inttypes|limits|locale|math|poll|pthread|sched|setjmp|signal|"
-    r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|linux/[a-z]+)\.h")
+    r"spawn|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|time|unistd|sys/[a-z]+|"
+    r"linux/[a-z-]+)\.h")
 
 TEXT = re.compile(r"\.(c|h|cl|glsl|py|sh|md|build|txt|vert|frag|desktop|svg)$|^(tools|tests/\w+|\.ci)/[a-z-]+$|"
                   r"^\.[a-z-]+$")

@@ -1,0 +1,285 @@
+"""test_pipewire.py: cameras of a PipeWire daemon of its own, of which each check has a picture of known bytes
+
+    test_pipewire.py MONOCLE PROVIDER [CHECK...]
+"""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from checks import TESTS, Checks, at, programs, skip, slow
+from live_support import PATIENCE, environment, run
+
+MONOCLE, PROVIDER = programs(2)
+for name in ("dbus-daemon", "pipewire", "wireplumber"):
+    if not shutil.which(name):
+        skip("%s is not installed" % name)
+
+JPEG = os.path.join(TESTS, "data", "small.jpg")
+
+
+class Daemon:
+    """dbus, pipewire and wireplumber in the directory of the running check."""
+
+    def __init__(self):
+        self.runtime = at("run")
+        os.makedirs(self.runtime, mode=0o700, exist_ok=True)
+        bus = "unix:path=" + os.path.join(self.runtime, "bus")
+        self.env = {"XDG_RUNTIME_DIR": self.runtime, "HOME": at("home"), "DBUS_SESSION_BUS_ADDRESS": bus}
+        self.providers = []
+        self.bus = self.spawn("dbus-daemon", "--session", "--address=" + bus, "--nofork", "--nopidfile")
+        self.servers = []
+        self.start()
+
+    def spawn(self, *command):
+        return subprocess.Popen(command, env={**os.environ, **self.env}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def start(self):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(os.path.join(self.runtime, "pipewire-0"))  # of a killed daemon
+        self.servers = [self.spawn("pipewire")]
+        deadline = time.monotonic() + 10 * PATIENCE
+        while not os.path.exists(os.path.join(self.runtime, "pipewire-0")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.servers.append(self.spawn("wireplumber"))
+
+    def stop(self, processes):
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+    def kill(self):
+        """Kills the servers."""
+        self.stop(self.servers)
+
+    def provide(self, name, pixels="nv12", size="64x48", rate="30", *more):
+        """Starts a camera, and waits until it is listed."""
+        process = self.spawn(PROVIDER, name, pixels, size, rate, *more)
+        self.providers.append(process)
+        deadline = time.monotonic() + 10 * PATIENCE
+        while not any(node["id"] == name for node in self.cameras()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return process
+
+    def cameras(self):
+        text = run(MONOCLE, "cameras", "--json", **self.env)[1]
+        return json.loads(text or "[]")
+
+    def remove(self, process):
+        self.stop([process])
+        self.providers.remove(process)
+
+    def close(self):
+        self.stop(self.providers + self.servers + [self.bus])
+
+
+@contextlib.contextmanager
+def daemon():
+    server = Daemon()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def pixels(server, source, *more):
+    """Returns the start event of a run of one frame, and the bytes of its picture."""
+    png = at("picture.png")
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(png)
+    code, out, err = run(MONOCLE, "live", source, *more, "--headless", "-p", "cpu", "-n", "3", "--screenshot", png,
+                         "--json", **server.env)
+    events = [json.loads(line) for line in out.splitlines()]
+    data = open(png, "rb").read() if os.path.exists(png) else b""
+    return code, events[0] if events else {}, data, err
+
+
+def equal(c, seen, expected, *what):
+    c.check(seen == expected, *what, "is", seen, "instead of", expected)
+
+
+FORMATS = ["nv12", "nv21", "yu12", "yv12", "422p", "yuyv", "uyvy", "rgb24", "bgr24", "444p", "grey"]
+
+
+def layouts(c):
+    """The pixels are equal to those of a raw file, for each format and layout of the memory."""
+    cases = [(name, ()) for name in FORMATS] + [
+        ("nv12", ("pad=64",)), ("nv12", ("no-stride",)), ("nv12", ("planes", "pad=32", "start=64")),
+        ("yu12", ("planes",)), ("yu12", ("pad=32", "start=128")), ("yuyv", ("pad=12", "wild")), ("bgr24", ("pad=5",))]
+    with daemon() as server:
+        for i, (name, more) in enumerate(cases):
+            raw = at("frame.raw")
+            process = server.provide("camera%d" % i, name, "70x46", "30", "dump=" + raw, *more)
+            code, start, seen, err = pixels(server, "pipewire:camera%d" % i)
+            expected = pixels(server, "raw:" + raw, "--size", "70x46", "--pixel-format", name)[2]
+            equal(c, code, 0, name, more, err)
+            equal(c, start.get("pixel_format"), name, more)
+            c.check(seen and seen == expected, "pixels of", name, more)
+            equal(c, start.get("in"), "host-ptr", name, more)
+            server.remove(process)
+
+
+def converted(c):
+    """RGBx and BGRx are copied, without their fourth byte."""
+    with daemon() as server:
+        for name, order in ("rgbx", (0, 1, 2)), ("bgrx", (2, 1, 0)):
+            raw, rgb = at("frame.raw"), at("rgb.raw")
+            process = server.provide(name, name, "70x46", "30", "dump=" + raw)
+            code, start, seen, err = pixels(server, "pipewire:" + name)
+            data = open(raw, "rb").read()
+            with open(rgb, "wb") as file:
+                file.write(bytes(data[i + k] for i in range(0, len(data), 4) for k in order))
+            equal(c, code, 0, name, err)
+            expected = pixels(server, "raw:" + rgb, "--size", "70x46", "--pixel-format", "rgb24")[2]
+            c.check(seen and seen == expected, "pixels of", name)
+            server.remove(process)
+
+
+def refused(c):
+    """A format that monocle does not read, frames that are too short, and names without a camera."""
+    with daemon() as server:
+        server.provide("odd", "p010")
+        offers = [node for node in server.cameras() if node["id"] == "odd"][0]["offers"]
+        equal(c, [offer["usable"] for offer in offers], [False])
+        code, _, _, err = pixels(server, "pipewire:odd")
+        c.check(code == 3 and "offers no format" in err, code, err)
+        code, _, _, err = pixels(server, "pipewire:nobody")
+        c.check(code == 3 and "PipeWire has no camera named nobody" in err, code, err)
+        server.provide("cut", "nv12", "64x48", "30", "short")
+        run_ = subprocess.Popen([MONOCLE, "live", "pipewire:cut", "--headless", "--json"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=environment(**server.env), text=True)
+        time.sleep(3.5 * PATIENCE)
+        run_.send_signal(signal.SIGINT)
+        out, err = run_.communicate(timeout=20)
+        c.check("the buffer is shorter than a frame" in err, err)
+        c.check(json.loads(out.splitlines()[-1])["damaged"] > 10, out)
+
+
+def jpeg(c):
+    """MJPEG is decoded like that of another camera, and a garbage time is replaced."""
+    with daemon() as server:
+        server.provide("jpeg", "mjpeg", "17x13", "30", "jpeg=" + JPEG, "wild")
+        code, start, seen, err = pixels(server, "pipewire:jpeg", "--pixel-format", "mjpeg")
+        equal(c, code, 0, err)
+        c.check(", mjpeg" in start.get("source", ""), start)
+        expected = pixels(server, JPEG)[2]
+        c.check(seen and seen == expected, "pixels")
+
+
+def few(c):
+    """A producer with two buffers: the frames are copied, and arrive."""
+    with daemon() as server:
+        raw = at("frame.raw")
+        server.provide("few", "nv12", "64x48", "30", "buffers=2", "dump=" + raw)
+        code, start, seen, err = pixels(server, "pipewire:few")
+        expected = pixels(server, "raw:" + raw, "--size", "64x48", "--pixel-format", "nv12")[2]
+        equal(c, code, 0, err)
+        c.check(seen and seen == expected, "pixels")
+
+
+def listed(c):
+    """The camera is in the list, in doctor, and is the default without another one."""
+    with daemon() as server:
+        server.provide("listed", "nv12", "320x240", "25")
+        node = [node for node in server.cameras() if node["id"] == "listed"][0]
+        equal(c, node["name"], "Provider")
+        equal(c, node["driver"], "pipewire")
+        equal(c, node["offers"], [{"format": "nv12", "usable": True, "width": 320, "height": 240, "width_least": 320,
+                                  "height_least": 240, "rates": [25.0]}])
+        if not any(name.startswith("video") for name in os.listdir("/dev")):
+            code, out, err = run(MONOCLE, "live", "--headless", "-n", "2", "--json", **server.env)
+            equal(c, json.loads(out.splitlines()[0])["source"], "Provider (%s)" % node["node"], err)
+        err = run(MONOCLE, "live", "pipewire:listed", "--headless", "-n", "2", "--control", "a=1", **server.env)[2]
+        c.check("--control has no effect" in err, err)
+
+
+@slow
+def doctor(c):
+    """doctor names the camera."""
+    with daemon() as server:
+        server.provide("listed")
+        out = run(MONOCLE, "doctor", **server.env)[1].decode()
+        c.check("'Provider' is a camera of PipeWire" in out, out)
+
+
+class Watched:
+    """A run that writes JSON events."""
+
+    def __init__(self, server, source, *more):
+        self.err = open(at("err"), "w+")
+        self.process = subprocess.Popen([MONOCLE, "live", source, "--headless", "--json", *more],
+                                        stdout=subprocess.DEVNULL, stderr=self.err, env=environment(**server.env))
+
+    def wait(self, text, seconds):
+        """Returns the seconds until a line on standard error has the text; None: it never has."""
+        begun = time.monotonic()
+        while time.monotonic() - begun < seconds * PATIENCE:
+            if text in open(at("err")).read():
+                return time.monotonic() - begun
+            time.sleep(0.02)
+        return None
+
+    def forget(self):
+        os.truncate(at("err"), 0)
+        self.err.seek(0)
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=20)
+
+
+def lost(c):
+    """The camera is removed and comes back; the daemon ends and comes back; another size follows."""
+    with daemon() as server:
+        camera = server.provide("lost", "nv12", "64x48")
+        watched = Watched(server, "pipewire:lost")
+        time.sleep(1.5)
+        server.remove(camera)
+        c.check(watched.wait("the camera was removed; reconnecting", 5), "removal")
+        camera = server.provide("lost", "nv12", "64x48")
+        back = watched.wait("frames arrive again", 5)
+        c.check(back is not None and back < 1 * PATIENCE, "node back after", back)
+        watched.forget()
+        server.kill()
+        c.check(watched.wait("the PipeWire daemon has ended; reconnecting", 5), "end of the daemon")
+        server.remove(camera)
+        server.start()
+        camera = server.provide("lost", "nv12", "64x48")
+        back = watched.wait("frames arrive again", 5)
+        c.check(back is not None and back < 3 * PATIENCE, "daemon back after", back)
+        server.remove(camera)
+        server.provide("lost", "yuyv", "80x60")
+        c.check(watched.wait("its frames are now 80x60 yuyv instead of 64x48 nv12", 5), open(at("err")).read())
+        equal(c, watched.end(), 130)
+
+
+@slow
+def connects(c):
+    """1,000 connections to the same camera leak no descriptor, buffer or thread of the daemon."""
+    def held(process):
+        return len(os.listdir("/proc/%d/fd" % process.pid)), len(os.listdir("/proc/%d/task" % process.pid))
+
+    with daemon() as server:
+        camera = server.provide("many", "nv12", "64x48", "60")
+        before = None
+        for i in range(1000):
+            code = run(MONOCLE, "live", "pipewire:many", "--headless", "-p", "cpu", "-n", "2", **server.env)[0]
+            if code != 0:
+                equal(c, code, 0, "run", i)
+                break
+            if i == 20:
+                before = [held(process) for process in (*server.servers, camera)]
+        time.sleep(1)
+        after = [held(process) for process in (*server.servers, camera)]
+        for a, b in zip(before, after):
+            c.check(abs(a[0] - b[0]) <= 8 and abs(a[1] - b[1]) <= 1, before, after)
+
+
+sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, connects))
