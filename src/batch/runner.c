@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "batch/names.h"
 #include "matte/matte.h"
 
 #include <stdlib.h>
@@ -87,6 +88,7 @@ bool runner_open(struct runner *runner, const struct runner_setup *setup)
 static void slot_close(struct runner_slot *slot)
 {
     path_close(slot->path);
+    free(slot->relative);
     *slot = (struct runner_slot){0};
 }
 
@@ -108,7 +110,31 @@ static bool fits(const struct runner_slot *slot, const struct runner_request *re
 {
     return slot->path && image_shape_equal(&slot->input, &request->picture->shape) &&
            image_shape_equal(&slot->encode, &request->encode) && slot->fed == (request->feed != NULL) &&
-           slot->turn.mirror == request->turn.mirror && slot->turn.flip == request->turn.flip;
+           slot->turn.mirror == request->turn.mirror && slot->turn.flip == request->turn.flip &&
+           (!slot->relative || strcmp(slot->relative, request->relative) == 0);
+}
+
+// Sets the names of the files that belong to one image. Returns false if a filter refuses its file; *why has the
+// reason.
+static bool name_files(struct chain *chain, const char *relative, bool *varies, char **why)
+{
+    bool ok = true;
+    *varies = false;
+    for (int i = 0; ok && i < chain->count; i++) {
+        struct stage *stage = &chain->stage[i];
+        const char *refused;
+        if (!chain_file(chain, i) || !filter_file_varies(&stage->values))
+            continue;
+        char *name = naming_output(&(struct naming){.template = stage->values.file}, relative, 0);
+        snprintf(stage->values.file, FILTER_FILE, "%s", name);
+        stage->values.resource = NULL;
+        ok = stage_prepare(stage, &refused);
+        if (!ok)
+            *why = xprintf("%s: cannot use the file '%s': %s", stage->filter->name, name, refused);
+        free(name);
+        *varies = true;
+    }
+    return ok;
 }
 
 // The cpu path ignores --kernels, so it cannot replace a device then.
@@ -141,6 +167,10 @@ static bool slot_open(struct runner *runner, struct runner_slot *slot, const str
         chain.stage[chain.count++] = runner->setup.chain->stage[i];
     *slot = (struct runner_slot){
         .input = *input, .encode = request->encode, .turn = request->turn, .fed = request->feed != NULL};
+    bool varies;
+    if (!name_files(&chain, request->relative, &varies, why))
+        return false;
+    slot->relative = varies ? xstrdup(request->relative) : NULL;
     if (!runner->device && !may_leave_device(runner)) {
         *why = xstrdup("the device was lost");
         return false;

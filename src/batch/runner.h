@@ -52,6 +52,7 @@ struct runner_setup {
 struct runner_request {
     const struct image *picture;  // must stay valid until the image is collected
     const char *name;             // of the file, for the filter `text`; valid likewise
+    const char *relative;         // its name below the named directory, for files of filters; valid likewise
     const struct path_feed *feed; // only on the cpu path: callbacks for rows; NULL: whole images
     struct codec_turn turn;       // mirror and flip run before the chain; the caller has transposed already
     struct image_shape encode;    // format of the result, as path_setup.encode; width 0: RGBA
@@ -63,6 +64,7 @@ struct runner_slot {
     struct image_shape input, encode;
     struct codec_turn turn;
     bool fed;
+    char *relative;      // the image whose own files the filters have; NULL: they have none
     uint64_t bytes;      // estimated memory of the path
     unsigned long asked; // value of runner.asked at its last use
 };

@@ -191,6 +191,7 @@ static bool read_file(struct file_work *work)
                     &work->head, &error))
         return fail_codec(work, "", &error);
     work->request.name = outcome->task->input->path;
+    work->request.relative = outcome->task->input->relative;
     work->request.turn = o->encoding.keep_orientation ? (struct codec_turn){0} : codec_turn(work->head.orientation);
     outcome->width = work->request.turn.transpose ? work->head.shape.height : work->head.shape.width;
     outcome->height = work->request.turn.transpose ? work->head.shape.width : work->head.shape.height;

@@ -54,7 +54,7 @@ static bool check_file(const struct stage *stage, const char **why)
 {
     static _Thread_local char reason[FILTER_WHY];
     *why = "";
-    if (!filter_file_wanted(stage->filter, &stage->values))
+    if (!filter_file_wanted(stage->filter, &stage->values) || filter_file_varies(&stage->values))
         return true;
     const struct file_resource *resource = file_resource_get(stage->values.file, stage->filter->reads);
     const bool ok = resource->numbers;

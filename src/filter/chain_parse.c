@@ -267,7 +267,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
     if (*value > 0 && !absolute_name(text, name))
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
-    if (*value == 0 || access(name, R_OK) == 0)
+    if (*value == 0 || filter_file_varies(&stage->values) || access(name, R_OK) == 0)
         return true;
     char nearest[NAME_MAX + 1];
     const int error = errno;

@@ -95,6 +95,11 @@ bool filter_leaves_grey(const struct filter *filter, bool grey)
     return filter->color == FILTER_MAKES_GREY || (grey && (alike || filter->color == FILTER_KEEPS_GREY));
 }
 
+bool filter_file_varies(const struct filter_values *values)
+{
+    return strstr(values->file, "{stem}");
+}
+
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values)
 {
     for (int i = 0; i < filter_param_count(filter); i++) {

@@ -277,10 +277,11 @@ void filter_split_color(float color, int32_t rgb[3]);  // of a PARAM_COLOR
 int filter_param_count(const struct filter *filter);
 bool param_has_numbers(const struct param *param); // PARAM_MATRIX, PARAM_MAP, PARAM_POINTS
 bool filter_file_wanted(const struct filter *filter, const struct filter_values *values); // PARAM_FILE is a file
-bool filter_is_mask(const struct filter *filter);                                         // it has SECOND_KEPT
-bool filter_moves(const struct filter *filter);         // it moves pixels, and does not move them back
-bool filter_gets_previous(const struct filter *filter); // its second picture is of the previous frame
-bool filter_has_second(const struct filter *filter);    // it has a second picture that comes from no file
+bool filter_file_varies(const struct filter_values *values); // the file's name has {stem}: each image has its own file
+bool filter_is_mask(const struct filter *filter);            // it has SECOND_KEPT
+bool filter_moves(const struct filter *filter);              // it moves pixels, and does not move them back
+bool filter_gets_previous(const struct filter *filter);      // its second picture is of the previous frame
+bool filter_has_second(const struct filter *filter);         // it has a second picture that comes from no file
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
 bool filter_returns(const struct filter *filter); // filter_warping.returns

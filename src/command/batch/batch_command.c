@@ -116,6 +116,7 @@ static const char *const details[] = {
     "{stem}\tname of the file without extension",
     "{ext}\textension of the file, or of --format",
     "{n}\tnumber of the file, such as 000001",
+    "A file of a filter may have them, too, but not {n}; an image without its file fails: within='mattes/{stem}.png'",
     "-p auto takes the cpu path for fewer than 100 files. For 100 files or more, it estimates the time of both paths "
     "from one file, and takes opencl if its time is at least 15 % shorter. With -d or --kernels, it takes opencl.",
     "-p gl filters with GL shaders, without a window. It needs no OpenCL. -p auto never takes it.",

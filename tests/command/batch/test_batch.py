@@ -225,6 +225,28 @@ def names(c):
         c.check(len(said) == 2 and not os.path.exists(at("odd-clash")), odd, said)
 
 
+def own_masks(c):
+    """A mask's file may depend on the image's name. An image without its file fails, and the others do not."""
+    os.makedirs(at("in/sub"))
+    os.makedirs(at("masks/sub"))
+    for name, edge in (("a", 16), ("b", None), ("sub/c", 48), ("wrong", 0)):
+        png(at("in", name + ".png"), 64, 32, lambda x, y: (0, 0, 255))
+        if edge:
+            png(at("masks", name + ".png"), 64, 32, lambda x, y, edge=edge: (255 * (x < edge),) * 3)
+    with open(at("masks/wrong.png"), "w", encoding="utf-8") as file:
+        file.write("no image")
+    chain = ["-r", "-f", "fill=red,within='masks/{dir}{stem}.png'", "in"]
+    for path in ["cpu"] + ["opencl"] * has_opencl(BINARY):
+        code, _, errors = batch(BINARY, "-p", path, "-o", path, *chain)
+        c.check(code == 1 and errors.count("\n") == 2, path, code, errors)
+        c.check("in/b.png: the filters failed: within: cannot use the file" in errors, errors)
+        c.check("masks/b.png': there is no such file" in errors and "in/wrong.png: the filters" in errors, errors)
+        c.check(sorted(digests(at(path))) == ["a.png", "sub/c.png"], digests(at(path)))
+        for name, edge in (("a", 16), ("sub/c", 48)):
+            row = b"\xff\0\0" * edge + b"\0\0\xff" * (64 - edge)
+            c.check(picture(at(path, name + ".png")) == row * 32, path, name)
+
+
 def existing(c):
     tree(at("ex"), 8)
     job = CPU + ["-f", "blur", "-r", "-o", "ex-out", "ex"]
@@ -724,6 +746,6 @@ def sizes(c):
             "scale: the result of 4000x2000 pixels would have 40000x20000")
 
 
-sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, existing, rights, shards,
+sys.exit(Checks().run(inputs, own_outputs, many_names, odd_lists, spellings, names, own_masks, existing, rights, shards,
                       too_wide_for_gl, contradictions, upright, sizes, equal_bytes, colour_from_grey, transparency,
                       damaged_pictures, devices, named_device, auto_path, own_kernels))
