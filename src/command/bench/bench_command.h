@@ -6,9 +6,6 @@
 #include "bench/results.h"
 #include "command/shared.h"
 
-struct claim;  // of base/file.h
-struct json_t; // of jansson
-
 struct bench_options {
     struct case_options cases;
     const char *measures, *paths, *threads; // lists, separated by commas; NULL: not given
@@ -35,9 +32,6 @@ const char *bench_word(int index);
 
 // Measures, or reads results, and prints them. Returns the exit code.
 int figures_run(const struct bench *bench, struct chosen *chosen);
-
-// Writes the page of --report from an array of devices. False on failure (logged).
-bool page_write(struct claim *claim, const struct json_t *results);
 
 enum { FIGURE_TEXT = 64, FIGURE_LINE = 80 };
 

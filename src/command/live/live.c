@@ -177,7 +177,10 @@ static int run(struct session *s)
     if (session_open(s)) {
         report_start(&s->report, session_status(s));
         s->reported_ns = clock_now_ns();
-        run_frames(s);
+        if (!s->options.stages)
+            run_frames(s);
+        else if (!stages_run(s) && s->stream.code == EXIT_OK)
+            s->stream.code = EXIT_FAILED_SOME;
         status_line_end(&s->status_line);
         finish_outputs(s);
         if (s->options.json || s->stream.meter.frames > 0 || s->stream.code < EXIT_NOTHING) // else an error was logged

@@ -66,6 +66,9 @@ static const struct option live_options[] = {
      .offset = AT(settings.tune)},
     JSON_OPTION(AT(json), "print one JSON object per line on standard output"),
     OUTPUT_OPTIONS(AT(outputs)),
+    {"stages", 0, OPTION_TEXT, "DIR",
+     .help = "with --headless: save the first frame after each filter, with times, as a page in the new directory DIR",
+     .offset = AT(stages), .complete = "directory"},
     {"recording-format", 0, OPTION_CHOICE, .choices = RECORDING_FORMATS,
      .help = "format of the recordings of the key r; default: mkv if ffmpeg is installed, else y4m",
      .offset = AT(settings.recording_format)},
@@ -282,6 +285,8 @@ static bool fitting(const struct live_options *o)
         wrong = "the virtual camera cannot be its own source; name another device for one of them";
     else if (o->on_demand && !(o->virtual_camera && o->headless))
         wrong = "--on-demand needs --virtual-camera and --headless";
+    else if (o->stages && !o->headless)
+        wrong = "--stages needs --headless";
     if (wrong)
         log_error("%s", wrong);
     return !wrong && loop_option_fits(o->loop, o->source);

@@ -28,8 +28,9 @@ struct live_options {
     bool json, on_demand;
     struct output_options outputs;
     const char *virtual_camera;
-    int matte_wait; // -1: not given
-    int vsync;      // 0: on, 1: off; -1: not given
+    const char *stages; // directory of --stages; NULL: none
+    int matte_wait;     // -1: not given
+    int vsync;          // 0: on, 1: off; -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;
     int log_level; // -1: not given

@@ -388,7 +388,7 @@ static void set_limits(struct session *s)
                kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera || o->socket;
     stream->setup.limit = (uint64_t)o->frames;
     stream->setup.served = s->control != NULL;
-    stream->setup.driven = stream->window || s->control;
+    stream->setup.driven = stream->window || s->control || s->options.stages;
     stream->setup.depth = 1; // with two, each frame would be shown one frame interval later
     stream_watch_filters(stream);
     if (stream->window)

@@ -116,6 +116,10 @@ void last_run_chain(struct session *session); // the user has not chosen the pre
 extern const struct stream_client live_client;
 extern const struct property live_properties[]; // property_table.c: their context is the session; as controlled.own
 
+// stages.c: runs the first frame of the source through the first filters of the chain, one more each time. Saves the
+// images and the page of --stages. False on failure (logged), or if a signal arrives.
+bool stages_run(struct session *session);
+
 // Opens everything and builds the first path; session->options is set. False on failure (logged), or if the user quits
 // meanwhile: session->stream.code is the exit code.
 bool session_open(struct session *session);

@@ -1,6 +1,6 @@
 // test_page.c: the page of `bench --report`
 #include "base/file.h"
-#include "command/bench/bench_command.h"
+#include "command/page.h"
 
 #include "unit.h"
 
@@ -18,7 +18,7 @@ static void test_page(void)
     json_t *results = json_array();
     CHECK(claim_take(&claim, name) && file_write_atomic(name, "theirs", 6));
     capture_stderr(&said);
-    CHECK(page_write(&claim, results));
+    CHECK(page_write(&claim, "assets/report.html", results));
     CHECK_HAS(captured_stderr(&said), "page.html during the run; monocle writes ");
     json_decref(results);
     char *theirs = file_read_text(name, 1000), *page = file_read_text(other, 1 << 24);

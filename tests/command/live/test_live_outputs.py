@@ -2,6 +2,7 @@
 """test_live_outputs.py MONOCLE: outputs of the live view: screenshots, recordings, traces; refusals before the run"""
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -10,7 +11,7 @@ sys.path.append(sys.path[0] + "/../../support")
 from batch_support import png_chunk
 from checks import Checks, at, programs
 from color_support import ADOBE_RGB, make_png, read_chunks, read_png, rgb_profile, to_srgb
-from live_support import environment, events, has_opencl, png, run, y4m, y4m_pictures
+from live_support import environment, events, has_opencl, picture, png, run, y4m, y4m_pictures
 
 BINARY, = programs(1)
 NOBODY = 65534
@@ -472,5 +473,29 @@ def config(c):
                 not os.path.exists(at("named.y4m")), "a directory of another user", found)
 
 
+def stages(c):
+    """--stages saves the image after each filter, as the shorter chain gives it, and a page with one row for each."""
+    png(at("in.png"), 64, 48)
+    filters = ["gray", "blur=3", "scale=32:24", "invert"]
+    code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "lesson", "-f", ",".join(filters))
+    c.check(code == 0 and "5 images and their times are in lesson/index.html" in err, code, err)
+    with open(at("lesson/index.html"), encoding="utf-8") as file:
+        page = json.loads(re.search(r"^const page = (.*);$", file.read(), re.M)[1])
+    rows = page["stages"]
+    c.check((page["source"], page["path"], page["chain"]) == ("in.png", "cpu", ",".join(filters)), page)
+    c.check([row["text"] for row in rows] == ["", *filters], rows)
+    c.check([(row["width"], row["height"]) for row in rows] == 3 * [(64, 48)] + 2 * [(32, 24)], rows)
+    c.check(all(row["ms"] > 0 and row["passes"] for row in rows), rows)
+    c.check(sorted(os.listdir(at("lesson"))) == sorted([*(row["file"] for row in rows), "index.html"]),
+            os.listdir(at("lesson")))
+    for count, row in enumerate(rows):
+        code, _, err = run(BINARY, "batch", "-p", "cpu", "-f", ",".join(filters[:count]) or "none", at("in.png"), "-o",
+                           at(f"{count}.png"))
+        c.check(code == 0 and picture(at("lesson", row["file"])) == picture(at(f"{count}.png")), row["file"], err)
+    refused(c, 2, "--stages needs --headless", ["in.png", "--stages", "other"])
+    code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "lesson")
+    c.check(code == 1 and "cannot make the directory lesson: File exists; name a new one" in err, code, err)
+
+
 sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats,
-                      sources, last_pictures, described, words, config, before=prepare))
+                      sources, last_pictures, described, words, config, stages, before=prepare))
