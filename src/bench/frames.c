@@ -7,8 +7,9 @@
 #include <string.h>
 
 const char *const frame_part_names[FRAME_PARTS] = {
-    [FRAME_LATENCY] = "latency", [FRAME_PINNED] = "pinned", [FRAME_COPY_IN] = "copy_in",   [FRAME_UPLOAD] = "upload",
-    [FRAME_PASSES] = "passes",   [FRAME_SHARE] = "share",   [FRAME_DOWNLOAD] = "download", [FRAME_TEXTURE] = "texture",
+    [FRAME_LATENCY] = "latency", [FRAME_PINNED] = "pinned",     [FRAME_WAIT] = "wait",
+    [FRAME_COPY_IN] = "copy_in", [FRAME_UPLOAD] = "upload",     [FRAME_PASSES] = "passes",
+    [FRAME_SHARE] = "share",     [FRAME_DOWNLOAD] = "download", [FRAME_TEXTURE] = "texture",
 };
 
 // The beginnings of the stages' names in src/path/opencl.c.
@@ -16,8 +17,8 @@ static const struct {
     const char *stage;
     enum frame_part part;
 } stage_parts[] = {
-    {"copy in", FRAME_COPY_IN}, {"upload", FRAME_UPLOAD},     {"pass ", FRAME_PASSES}, {"acquire", FRAME_SHARE},
-    {"release", FRAME_SHARE},   {"download", FRAME_DOWNLOAD}, {"map", FRAME_DOWNLOAD},
+    {"copy in", FRAME_COPY_IN}, {"device wait", FRAME_WAIT}, {"upload", FRAME_UPLOAD},     {"pass ", FRAME_PASSES},
+    {"acquire", FRAME_SHARE},   {"release", FRAME_SHARE},    {"download", FRAME_DOWNLOAD}, {"map", FRAME_DOWNLOAD},
 };
 
 bool frames_open(struct frames *frames, const struct path_setup *setup, const struct pictures *pictures, char **error)

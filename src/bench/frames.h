@@ -9,6 +9,7 @@
 enum frame_part {
     FRAME_LATENCY,  // from submit to the end
     FRAME_PINNED,   // from the end of FRAME_COPY_IN to the end; from submit if there is no copy
+    FRAME_WAIT,     // before FRAME_COPY_IN, for earlier frames in flight
     FRAME_COPY_IN,  // by the host, to memory that the device reaches
     FRAME_UPLOAD,   // to the device
     FRAME_PASSES,   // the filters

@@ -183,12 +183,12 @@ static bool run(struct bench_session *session)
 
 const struct measurement measurement_paths = {
     .name = "paths",
-    .details =
-        "times whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
-        "stages are copy in, upload, passes, download or sharing, and texture upload. Stages of two frames in flight "
-        "overlap. The stage 'pinned' is the latency without copy in, as for frames in pinned memory. Without a "
-        "display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
-        "640x480, 1280x720, 1920x1080 and 3840x2160; one thread per CPU.",
+    .details = "times whole frames, from the source's memory to a texture, with one and with two frames in flight. The "
+               "stages are wait, copy in, upload, passes, download or sharing, and texture upload. Stages of two "
+               "frames in flight "
+               "overlap. The stage 'pinned' is the latency without copy in, as for frames in pinned memory. Without a "
+               "display, frames end in memory. Defaults: chain blur=2,gray,emboss; format nv21; all paths; "
+               "640x480, 1280x720, 1920x1080 and 3840x2160; one thread per CPU.",
     .test = {{.name = "paths",
               .unit = "ms",
               .definition = "time from the end of a frame to the end of the next; frames: number in flight"},
@@ -196,6 +196,8 @@ const struct measurement measurement_paths = {
               .unit = "ms",
               .definition =
                   "latency: from the start of a frame to its end; pinned: the same after copy_in, a copy by the host; "
+                  "wait: "
+                  "for earlier frames in flight, before copy_in; "
                   "upload: copy to the device; passes: the filters; share: GL acquire and release; download: copy or "
                   "map from the device; texture: upload to a GL texture"},
              {.name = "paths.speed", .unit = "frames/s", .definition = "frames of 'paths' in a second"}},

@@ -52,7 +52,7 @@ void path_finish(struct path *path)
     pthread_mutex_destroy(&path->lock);
 }
 
-static_assert(PLAN_PASSES + 6 <= PATH_STAGES, "room for all passes, three stages before them and three after them");
+static_assert(PLAN_PASSES + 7 <= PATH_STAGES, "room for all passes, four stages before them and three after them");
 
 struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
 {

@@ -20,9 +20,9 @@ struct slot {
     cl_mem lent;                 // the frame's own memory as the input; NULL: the frame is in `input`
     struct opencl_layout layout; // of the frame there
     bool copied;                 // the host copied the frame
-    int64_t copy_start_ns, copy_end_ns;
-    int64_t enqueued_ns; // host time right before the first event was queued
-    cl_event upload;     // NULL: the input needs no upload
+    int64_t wait_start_ns, copy_start_ns, copy_end_ns; // before the copy, the host waits for earlier frames
+    int64_t enqueued_ns;                               // host time right before the first event was queued
+    cl_event upload;                                   // NULL: the input needs no upload
     // Passes and output.
     struct device_span passes[PLAN_PASSES], encoding, measuring;
     struct download output, encoded, measured; // empty: a texture; no conversion
@@ -99,12 +99,13 @@ static cl_int send_copy(struct opencl_path *cl, struct slot *slot, const struct 
     uint8_t *to = slot->staging.at;
     slot->layout = cl->input_layout;
     slot->copied = true;
-    slot->copy_start_ns = clock_now_ns();
+    slot->wait_start_ns = clock_now_ns();
     if (!to)
         to = clEnqueueMapBuffer(cl->upload_queue, slot->input, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
                                 cl->input_bytes, 0, NULL, NULL, &result);
     if (result != CL_SUCCESS)
         return result;
+    slot->copy_start_ns = clock_now_ns();
     opencl_layout_copy(&cl->input_layout, to, frame, &cl->copier);
     slot->copy_end_ns = slot->enqueued_ns = clock_now_ns();
     if (slot->staging.at)
@@ -299,6 +300,11 @@ static void add_stages(struct opencl_path *cl, const struct slot *slot, struct p
         struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
         copy->start_ns = slot->copy_start_ns;
         copy->end_ns = slot->copy_end_ns;
+    }
+    if (slot->copied && !slot->staging.at) {
+        struct stage_time *wait = path_add_stage(result, "device wait", STAGE_HOST);
+        wait->start_ns = slot->wait_start_ns;
+        wait->end_ns = slot->copy_start_ns;
     }
     const int64_t shift = device_to_host(cl, slot);
     cl_ulong ended = 0;

@@ -29,7 +29,7 @@ struct path_kind_info {
 const struct path_kind_info *path_kind_info(enum path_kind kind);
 const char *path_kind_name(enum path_kind kind);
 
-enum { PATH_DEPTH_MAX = 4, PATH_STAGES = FILTER_STEPS * CHAIN_MAX + 7 };
+enum { PATH_DEPTH_MAX = 4, PATH_STAGES = FILTER_STEPS * CHAIN_MAX + 8 };
 
 // A picture whose rows arrive and leave one after the other, so that they stay in the cache through all steps. A path
 // that cannot work by rows requests all rows at once.
