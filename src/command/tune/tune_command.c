@@ -34,11 +34,12 @@ enum { TUNE_PATH_OPENCL, TUNE_PATH_ZEROCOPY, TUNE_PATH_CPU }; // choices of --pa
 struct tune_options {
     struct case_options cases; // no sizes: 1920x1080; no formats: rgba
     struct option_texts search;
-    const char *device, *kernels;    // as the user names them
-    const char *filter_dir, *budget; // directory of users' filters; text of the limit
-    const char *t4, *csv;            // files for the results: of the last pass, of all; NULL: none
-    const char *replay;              // a T4 file, on which searches are simulated; NULL: none
-    int path, threads, objective;    // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
+    const char *device, *kernels; // as the user names them
+    const char *filter_dir;       // directory of users' filters
+    struct option_texts budget;   // texts of the limits
+    const char *t4, *csv;         // files for the results: of the last pass, of all; NULL: none
+    const char *replay;           // a T4 file, on which searches are simulated; NULL: none
+    int path, threads, objective; // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
     bool json;
     // Not options.
@@ -500,8 +501,8 @@ static const struct option options[] = {
      .offset = AT(path)},
     THREADS_OPTION(AT(threads)),
     DEVICE_OPTION(AT(device), "", ""),
-    {"budget", 'b', OPTION_TEXT, "N|SECONDSs",
-     .help = "limit per pass: configurations (80) or time (30s); default: 80 with --search auto and --replay",
+    {"budget", 'b', OPTION_TEXTS, "N|SECONDSs",
+     .help = "limit per pass: configurations (80) or time (30s), or both; default: 80 with --search auto and --replay",
      .offset = AT(budget)},
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
@@ -578,7 +579,8 @@ static const char *const details[] = {
     "ConfigurationSpace\tTuningParameters: list of Name, Values (a list, or a text such as \"list(range(1, 9))\" or "
     "\"[1] + [2 ** i for i in range(5, 11)]\") and Default; Conditions: list of Expression, such as \"GROUP * ITEMS <= "
     "512\"",
-    "KernelSpecification\tKernelName, KernelFile, CompilerOptions, Arguments; GlobalSize and LocalSize: X, Y, Z, "
+    "KernelSpecification\tKernelName, KernelFile (a path or a list), CompilerOptions, Arguments; GlobalSize and "
+    "LocalSize: X, Y, Z, "
     "numbers "
     "or expressions; GlobalSizeType: OpenCL (GlobalSize counts work-items; default) or CUDA (it counts work-groups); "
     "ProblemSize: a number for expressions",
@@ -624,23 +626,24 @@ static const struct option_list list = {
     .complete = "file",
 };
 
-// Sets the limit of the search.
+// Sets the limits of the search.
 static bool parse_budget(struct tune_options *o)
 {
-    if (!o->budget)
-        return true;
-    char *end;
-    const double number = strtod(o->budget, &end);
-    const bool seconds = strcmp(end, "s") == 0;
-    if (end == o->budget || !(number > 0 && number <= 1e6) || (!seconds && (*end || number != floor(number)))) {
-        log_error("--budget is '%s', but must be a number of configurations, such as 80, or a time, such as 30s",
-                  o->budget);
-        return false;
+    for (int i = 0; i < o->budget.count; i++) {
+        const char *text = o->budget.text[i];
+        char *end;
+        const double number = strtod(text, &end);
+        const bool seconds = strcmp(end, "s") == 0;
+        if (end == text || !(number > 0 && number <= 1e6) || (!seconds && (*end || number != floor(number)))) {
+            log_error("--budget is '%s', but must be a number of configurations, such as 80, or a time, such as 30s",
+                      text);
+            return false;
+        }
+        if (seconds)
+            o->seconds = number;
+        else
+            o->configurations = (int)number;
     }
-    if (seconds)
-        o->seconds = number;
-    else
-        o->configurations = (int)number;
     return true;
 }
 

@@ -19,7 +19,8 @@ enum { SPEC_BYTES = 16 << 20, KERNEL_BYTES = 16 << 20 };
 static void finish_kernel(struct spec_kernel *kernel)
 {
     free(kernel->name);
-    free(kernel->file);
+    for (int i = 0; i < kernel->files; i++)
+        free(kernel->file[i]);
     free(kernel->text);
     for (int i = 0; i < 3; i++) {
         free(kernel->global[i]);
@@ -128,25 +129,28 @@ static void follow(struct include_finder *finder, const char *path, const char *
     }
 }
 
-// Sets kernel->included to the hash of all files that the kernel's text includes, directly or indirectly. Looks in the
+// Sets kernel->included to the hash of all files that the kernel's files include, directly or indirectly. Looks in the
 // directory of the including file, in the current directory and in the directories of the options -I. Does not expand
 // macros.
 static void find_included(const struct spec *spec, struct spec_kernel *kernel)
 {
-    char *path = spec_file(spec, kernel->file), *texts = NULL;
+    char *texts = NULL;
     size_t bytes;
     struct include_finder *finder = xalloc(sizeof(*finder));
     finder->out = xmemstream(&texts, &bytes);
     memcpy(finder->options, kernel->options, sizeof(finder->options));
     find_directories(finder);
-    follow(finder, path, kernel->text);
+    for (int i = 0; i < kernel->files; i++) {
+        char *path = spec_file(spec, kernel->file[i]); // of each file, for the names that are in its directory
+        follow(finder, path, kernel->text);
+        free(path);
+    }
     xmemclose(finder->out);
     hash_128_text(texts, bytes, kernel->included);
     for (int i = 0; i < finder->files; i++)
         free(finder->file[i]);
     free(finder);
     free(texts);
-    free(path);
 }
 
 // ---- a description ----
@@ -158,18 +162,49 @@ static void warn_outside(const struct spec *spec, const char *name)
         log_warn("%s reads '%s', which is outside its directory", spec->path, name);
 }
 
+// Writes the directive by which a compiler's messages name the file.
+static void print_place(FILE *out, const char *file)
+{
+    fprintf(out, "#line 1 \"%s\"\n", strpbrk(file, "\"\\\n") ? "kernel" : file);
+}
+
+// Adds the directory of a file to the options, if they have room and it has no spaces.
+static void add_directory(struct spec_kernel *kernel, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const int length = slash ? (int)(slash - path) : 1;
+    char option[SPEC_OPTIONS];
+    const size_t used = strlen(kernel->options);
+    const int bytes = snprintf(option, sizeof(option), "%s-I%.*s", used > 0 ? " " : "", length, slash ? path : ".");
+    if (bytes < (int)(sizeof(kernel->options) - used) && strcspn(path, " \t\"'") >= (size_t)length &&
+        !strstr(kernel->options, option))
+        strcat(kernel->options, option);
+}
+
 static bool load_kernel(const struct spec *spec, struct spec_kernel *kernel)
 {
-    char *path = spec_file(spec, kernel->file);
-    kernel->text = path ? file_read_text(path, KERNEL_BYTES) : NULL;
-    if (!kernel->text)
-        log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, strerror(errno));
-    else if (spec->kernel[0].file == kernel->file || strcmp(spec->kernel[0].file, kernel->file) != 0)
-        warn_outside(spec, kernel->file);
-    free(path);
-    if (kernel->text)
+    bool ok = true;
+    size_t bytes;
+    FILE *out = xmemstream(&kernel->text, &bytes);
+    for (int i = 0; ok && i < kernel->files; i++) {
+        char *path = spec_file(spec, kernel->file[i]), *text = file_read_text(path, KERNEL_BYTES);
+        ok = text != NULL;
+        if (!ok)
+            log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, strerror(errno));
+        else if (kernel == &spec->kernel[0] || strcmp(spec->kernel[0].file[0], kernel->file[i]) != 0)
+            warn_outside(spec, kernel->file[i]);
+        if (ok && i > 0)
+            print_place(out, kernel->file[i]);
+        if (ok)
+            fprintf(out, "%s%s", text, i + 1 < kernel->files ? "\n" : "");
+        add_directory(kernel, path);
+        free(text);
+        free(path);
+    }
+    xmemclose(out);
+    if (ok)
         find_included(spec, kernel);
-    return kernel->text;
+    return ok;
 }
 
 static bool load_kernels(struct spec *spec, const char *text)
@@ -628,7 +663,8 @@ char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, co
         fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
     if (kernel->included[0])
         fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
-    fprintf(out, "#line 1 \"%s\"\n%s", strpbrk(kernel->file, "\"\\\n") ? "kernel" : kernel->file, kernel->text);
+    print_place(out, kernel->file[0]);
+    fputs(kernel->text, out);
     xmemclose(out);
     return text;
 }

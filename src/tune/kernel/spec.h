@@ -57,6 +57,7 @@ bool expression_list(const char *text, bool (*each)(void *context, const struct 
 
 enum {
     SPEC_KERNELS = 8,
+    SPEC_FILES = 8, // of a kernel
     SPEC_ARGUMENTS = 32,
     SPEC_CONDITIONS = 64,
     SPEC_LANES = 16,
@@ -112,7 +113,9 @@ struct spec_argument {
 };
 
 struct spec_kernel {
-    char *name, *file, *text; // `text`: the content of the file; NULL before spec_load
+    char *name, *text;      // `text`: the content of the files; NULL before spec_load
+    char *file[SPEC_FILES]; // paths
+    int files;
     char included[HASH_TEXT]; // the hash of the files that it includes
     char options[SPEC_OPTIONS];
     bool groups;                  // GlobalSize counts work-groups, not work-items
@@ -178,7 +181,7 @@ bool spec_scalar(const struct spec *spec, const struct spec_argument *argument, 
 // Computes the bytes of an argument in local memory.
 bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
                       size_t *bytes, char why[SPEC_WHY]);
-// Returns the text of a kernel's program: the parameters as macros, and the file. The caller frees it.
+// Returns the text of a kernel's program: the parameters as macros, and the files. The caller frees it.
 char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple);
 
 // Writes the content of an argument, whose type and `bytes` it has. Returns false on failure (logged).

@@ -508,6 +508,23 @@ static bool read_problem(struct reader *reader, const json_t *value)
     return true;
 }
 
+// Reads a path or a list of paths; by default, those of the first kernel.
+static bool read_files(struct reader *reader, const json_t *json, struct spec_kernel *kernel)
+{
+    const struct spec_kernel *first = &reader->spec->kernel[0];
+    const int count = json_is_array(json) ? (int)json_array_size(json) : json ? 1 : first->files;
+    if (count < 1 || count > SPEC_FILES)
+        return refuse(reader, "KernelFile is missing, or is not a text or a list of 1 to %d texts", SPEC_FILES);
+    for (int i = 0; i < count; i++) {
+        const json_t *file = json_is_array(json) ? json_array_get(json, (size_t)i) : json;
+        const char *text = json ? json_string_value(file) : first->file[i];
+        if (!text || !text[0])
+            return refuse(reader, "KernelFile is not a text or a list of texts");
+        copy_text(&kernel->file[kernel->files++], text);
+    }
+    return true;
+}
+
 static bool read_kernel(struct reader *reader, const json_t *json, const char *where, struct spec_kernel *kernel)
 {
     static const char *const known[] = {"Language",
@@ -534,12 +551,8 @@ static bool read_kernel(struct reader *reader, const json_t *json, const char *w
     if (json_object_get(json, "Modifiers"))
         return refuse(reader, "Modifiers are not supported; write GlobalSize and LocalSize as expressions");
     kernel->groups = type == 1;
-    const bool has_file = json_object_get(json, "KernelFile") || kernel == &reader->spec->kernel[0];
     const char *name = need_text(reader, json, "KernelName");
-    const char *file = reader->spec->kernel[0].file;
-    if (name && has_file)
-        file = need_text(reader, json, "KernelFile");
-    if (!name || !file || !copy_text(&kernel->name, name) || !copy_text(&kernel->file, file) ||
+    if (!name || !copy_text(&kernel->name, name) || !read_files(reader, json_object_get(json, "KernelFile"), kernel) ||
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
         return false;
     note_ignored(reader, json, known);

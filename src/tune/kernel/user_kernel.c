@@ -396,13 +396,14 @@ static void set_name(struct user_kernel *user)
 bool user_kernel_reads(const struct subject *subject, const char *path)
 {
     const struct spec *spec = &kernel_of(subject)->spec;
-    const char *name[2 * SPEC_KERNELS + 2 * SPEC_ARGUMENTS];
+    const char *name[2 * SPEC_KERNELS * SPEC_FILES + 2 * SPEC_ARGUMENTS];
     int names = 0;
     bool found = false;
-    for (int i = 0; i < spec->kernels; i++)
-        name[names++] = spec->kernel[i].file;
-    for (int i = 0; i < spec->references; i++)
-        name[names++] = spec->reference[i].file;
+    for (int i = 0; i < spec->kernels + spec->references; i++) {
+        const struct spec_kernel *of = i < spec->kernels ? &spec->kernel[i] : &spec->reference[i - spec->kernels];
+        for (int k = 0; k < of->files; k++)
+            name[names++] = of->file[k];
+    }
     for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         name[names++] = argument->in.fill == SPEC_FILE ? argument->in.source : NULL;

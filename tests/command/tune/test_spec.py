@@ -243,6 +243,21 @@ def limits(c):
         c.check(len(file.readlines()) == 3, "rows")
 
 
+def several(c):
+    """A kernel has several files, and includes files of their directory. Limits of the budget combine."""
+    spec = description([1, 2])
+    os.mkdir(at("sub"))
+    for name, text in [("sub/of.h", "#define OF n\n"), ("sub/of.cl", "#include \"of.h\"\n#define ALL OF * 1"),
+                       ("k.cl", KERNEL.replace("in[i] * n + both[i]", "in[i] * ALL + both[i]"))]:
+        with open(at(name), "w", encoding="utf-8") as file:
+            file.write(text)
+    spec["KernelSpecification"]["KernelFile"] = ["sub/of.cl", "k.cl"]
+    for budget, tried in ("1", 1), ("2", 2):
+        code, (found,), err = tune(spec, "-b", budget, "-b", "200s")
+        c.check(code == 0 and found["tried"] == tried and err == "", found, err)
+    c.check("refused" in found["trials"][1]["failed"], found)
+
+
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
@@ -323,5 +338,5 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, faults, far, loops, timing_crashes, included, references, limits, refuses, overwrites,
-                      names, endless, before=prepare))
+sys.exit(Checks().run(examples, faults, far, loops, timing_crashes, included, references, limits, several, refuses,
+                      overwrites, names, endless, before=prepare))
