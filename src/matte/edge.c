@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CALM = 24 }; // levels: a smaller change may be noise
 enum { W = MATTE_WIDTH, H = MATTE_HEIGHT, REACH = 4, NOISE = 65, STEEPEST = 16 * 256 };
 
 void matte_smooth(uint8_t *old, const uint8_t *raw)
 {
     for (int i = 0; i < MATTE_PIXELS; i++) {
         const int change = raw[i] - old[i], size = abs(change);
-        const int weight = 64 + (size < 64 ? 3 * size : 192);
+        const int beyond = size < CALM ? 0 : 3 * (size - CALM), weight = 32 + (beyond < 224 ? beyond : 224);
         const int step = (size * weight + 255) / 256; // away from zero: a smaller step would never arrive
         old[i] = (uint8_t)(old[i] + (change < 0 ? -step : step));
     }

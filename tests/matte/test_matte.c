@@ -136,7 +136,7 @@ static void check_good(void)
     tick_ns = 1000;
     CHECK_NUMBER(ask("good", 0, 200, 60000), 200);
     CHECK_NUMBER(ask("good", 0, 200, 60000), 200);   // the same frame again
-    CHECK_NUMBER(ask("good", 1, 160, 60000), 171);   // smoothed: 200 - 40 * 184 / 256
+    CHECK_NUMBER(ask("good", 1, 160, 60000), 187);   // smoothed: 200 - 40 * 80 / 256, rounded up
     CHECK_NUMBER(ask("good", 100, 100, 60000), 100); // another scene
     CHECK_NUMBER(ask("good", 0, 50, 60000), 50);
     struct matte_request request = request_of("good", 1);
@@ -261,7 +261,8 @@ static void check_group(void)
 
 static int rule_smooth(int q, int p)
 {
-    const int d = abs(p - q), weight = 64 + (3 * d < 192 ? 3 * d : 192), step = (d * weight + 255) / 256;
+    const int d = abs(p - q), more = d > 24 ? 3 * (d - 24) : 0, weight = more > 224 ? 256 : 32 + more,
+              step = (d * weight + 255) / 256;
     return p < q ? q - step : q + step;
 }
 
