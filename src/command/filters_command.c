@@ -119,7 +119,7 @@ static const struct filter *find_or_suggest(const char *name)
         return filter;
     const char *advice = filter_advice(name);
     if (advice)
-        log_error("there is no filter '%s'; did you mean '%.*s'?", name, (int)strcspn(advice, "="), advice);
+        log_error("there is no filter '%s'; did you mean '%s'?", name, advice);
     else
         log_error("there is no filter '%s'; 'monocle filters' lists the filters", name);
     return NULL;
