@@ -145,7 +145,10 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
-    {"contrast=1,3", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
+    {"contrast=1,3", "there is no filter '3'; did you mean 'contrast=1.3'?"},
+    {"gray,levels=16,235", "there is no filter '235'; did you mean 'gray,levels=16:235'?"},
+    {"gray,3,blurr", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
+    {"crop=iw/2", "crop: width is 'iw/2', but must be a number; monocle has no expressions of iw, ih or PI"},
     {"scale=w=1600", "scale has no parameter 'w'; did you mean 'width'?"},
     {"scale=640x480", "scale: width is '640x480', but must be a number; write 640:480"},
     {"scale=iw/2:ih/2", "scale: width is 'iw/2', but must be a number; half of the input is scale=factor=0.5"},
@@ -183,8 +186,6 @@ static const struct {
     {"crop+overlay", "there is no filter 'crop+overlay'; did you mean 'blur=15,inside=25:25:50:50'?"},
     {"green screen", "there is no filter 'green screen'; did you mean 'fill=white,key=green'?"},
     {"chromakey=0x00ff00", "there is no filter 'chromakey'; did you mean 'fill=white,key=green'?"},
-    {"blur background",
-     "there is no filter 'blur background'; did you mean 'gaussian=6,inside=25:10:50:80:ellipse:out:20'?"},
     {"censor", "there is no filter 'censor'; did you mean 'pixelate,inside=25:25:50:50'?"},
     {"key=gray", "key: black, white and greys have no hue; choose by=luma"},
     {"hflip", "there is no filter 'hflip'; did you mean 'mirror'?"},
@@ -236,6 +237,9 @@ static const struct refusal useless[] = {
     {"keep,blur", "keep: no mask follows it", "such as inside"},
     {"keep,keep,blur,inside", "keep: no mask follows it", ""},
     {"gray,blur,within=filters=9", "within: filters is 9", "it limits all of them"},
+    {"text=12:30,gray", "text: it is '12', with x=30", "write text='12:30'"},
+    {"text='12:30'", NULL, NULL},
+    {"text=12:size=30", NULL, NULL},
     {"gray,blur,within=filters=2", NULL, NULL},
     {"keep,blur,inside,key", NULL, NULL},
     {"keep,gray,keep,blur,inside,invert,key", NULL, NULL},
@@ -303,6 +307,42 @@ static void test_useless(struct check *check)
         }
         check_that(check, row->names ? strstr(warning, row->names) && strstr(warning, row->suggests) : !warning[0],
                    "\"%s\": \"%s\"", row->text, warning);
+    }
+}
+
+// A chain and the stage whose input is the kept picture of its last stage, a mask, from docs/pixels.md section 2.
+static const struct {
+    const char *text;
+    int kept;
+} kept[] = {
+    {"gray,within", 0},
+    {"gray,blur,within", 1},
+    {"gray,none,inside", 0},
+    {"gray,inside,key", 0},
+    {"gray,blur,none,invert,inside=filters=2", 1},
+    {"gray,keep,blur,invert,inside=filters=3", 0},
+    {"gray,within=filters=9", 0},
+    {"gray,blur,inside,key=filters=2", 1},
+    {"gray,keep,blur,invert,within", 1},
+    {"keep,gray,inside,key", 0},
+    {"keep,gray,inside,none,key", 0},
+    {"keep,gray,inside,blur,key", 3},
+    {"keep,gray,keep,blur,inside,key", 0},
+    {"keep,gray,keep,blur,inside,invert,key", 0},
+    {"gray,keep,blur,inside=filters=1,invert,key", 1},
+    {"keep,keep,blur,inside=filters=1,key", 1},
+    {"keep,gray,keep,blur,keep,invert,inside,inside", 2},
+    {"keep,gray,keep,blur,keep,invert,inside,inside,inside", 0},
+};
+
+static void test_kept(struct check *check)
+{
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+        struct chain chain;
+        char why[CHAIN_ERROR] = "";
+        check_that(check, chain_parse(&chain, kept[i].text, why), "\"%s\": %s", kept[i].text, why);
+        const int stage = chain_kept(&chain, chain.count - 1);
+        check_that(check, stage == kept[i].kept, "\"%s\": %d, not %d", kept[i].text, stage, kept[i].kept);
     }
 }
 
@@ -597,6 +637,7 @@ int main(void)
     test_accepted(&check);
     test_refused(&check);
     test_advice(&check);
+    test_kept(&check);
     test_useless(&check);
     test_parts(&check);
     test_turns(&check);
