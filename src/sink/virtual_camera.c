@@ -45,6 +45,7 @@ struct virtual_camera {
     struct virtual_camera_counts counts;
 
     bool watched; // the last event: programs read the device
+    bool reports; // `watched` is known
 };
 
 // Lists the nodes that can be written to, as " /dev/video10 /dev/video11"; the first ones if the text is too short.
@@ -304,6 +305,7 @@ static void *camera_run(void *context)
 struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate)
 {
     struct virtual_camera *camera = xalloc(sizeof(*camera));
+    struct v4l2_event_subscription usage = {.type = EVENT_CLIENT_USAGE, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
     camera->fd = -1;
     pthread_mutex_init(&camera->lock, NULL);
     thread_condition_init(&camera->changed);
@@ -317,6 +319,7 @@ struct virtual_camera *virtual_camera_open(const char *node, int width, int heig
         goto fail;
     set_rate(camera, rate);
     announce_writer(camera);
+    camera->reports = videodev_ask(camera->fd, VIDIOC_SUBSCRIBE_EVENT, &usage) == 0;
     camera->started = thread_start(&camera->thread, camera_run, camera, "virtual camera");
     if (!camera->started)
         goto fail;
@@ -372,10 +375,9 @@ bool virtual_camera_send(struct virtual_camera *camera, const struct image *fram
     return ok;
 }
 
-bool virtual_camera_watch(struct virtual_camera *camera)
+bool virtual_camera_reports(const struct virtual_camera *camera)
 {
-    struct v4l2_event_subscription events = {.type = EVENT_CLIENT_USAGE, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
-    if (videodev_ask(camera->fd, VIDIOC_SUBSCRIBE_EVENT, &events) == 0)
+    if (camera->reports)
         return true;
     log_error("the virtual camera %s does not report whether programs read it; v4l2loopback does since version 0.13; "
               "update it, or leave out --on-demand",
@@ -383,16 +385,16 @@ bool virtual_camera_watch(struct virtual_camera *camera)
     return false;
 }
 
-bool virtual_camera_watched(struct virtual_camera *camera)
+int virtual_camera_watched(struct virtual_camera *camera)
 {
     struct v4l2_event event = {0};
     uint32_t readers;
-    while (videodev_ask(camera->fd, VIDIOC_DQEVENT, &event) == 0) {
+    while (camera->reports && videodev_ask(camera->fd, VIDIOC_DQEVENT, &event) == 0) {
         memcpy(&readers, &event.u, sizeof(readers));
         if (event.type == EVENT_CLIENT_USAGE)
             camera->watched = readers > 0;
     }
-    return camera->watched;
+    return camera->reports ? camera->watched : -1;
 }
 
 void virtual_camera_blank(struct virtual_camera *camera)

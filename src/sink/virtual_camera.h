@@ -24,10 +24,9 @@ const char *virtual_camera_name(const struct virtual_camera *camera); // "/dev/v
 // The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *virtual_camera_shape(const struct virtual_camera *camera);
 
-// Asks the device to report whether programs read it. False: it cannot (logged).
-bool virtual_camera_watch(struct virtual_camera *camera);
-// Returns true if a program reads the device. Call virtual_camera_watch before. Never waits.
-bool virtual_camera_watched(struct virtual_camera *camera);
+bool virtual_camera_reports(const struct virtual_camera *camera); // false: virtual_camera_watched is unknown (logged)
+// Returns 1 if a program reads the device, 0: none does; -1: the device does not report this. Never waits.
+int virtual_camera_watched(struct virtual_camera *camera);
 void virtual_camera_blank(struct virtual_camera *camera); // sends a black frame
 
 // Copies a frame of virtual_camera_shape for the thread, which writes it at once. If the next frame is more than half a

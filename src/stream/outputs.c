@@ -35,8 +35,6 @@ static void close_camera(struct outputs *o)
 static bool open_camera(struct outputs *o)
 {
     o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
-    if (o->camera && o->on_demand && !virtual_camera_watch(o->camera))
-        close_camera(o);
     if (o->camera)
         o->encode = *virtual_camera_shape(o->camera);
     return !o->node || o->camera;
@@ -52,7 +50,7 @@ bool outputs_open(struct outputs *o, const char *node, const struct source_info 
 bool outputs_watch(struct outputs *o)
 {
     o->on_demand = true;
-    return virtual_camera_watch(o->camera);
+    return virtual_camera_reports(o->camera);
 }
 
 void outputs_set_source(struct outputs *o, const struct source_info *info, bool was_live)
@@ -540,7 +538,7 @@ bool outputs_rest_changed(struct outputs *o)
     const int64_t now_ns = clock_now_ns();
     if (!o->camera || !o->on_demand)
         return false;
-    if (virtual_camera_watched(o->camera))
+    if (virtual_camera_watched(o->camera) > 0)
         o->watched_ns = now_ns;
     const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > patience_ns;
     if (rest == o->resting)
@@ -592,14 +590,17 @@ void outputs_stop_recording(struct outputs *o)
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
     struct outputs_facts facts = {.recorded = o->file.frames};
-    if (o->file.recording && o->file.end_ns == 0)
+    if (o->file.recording && o->file.end_ns == 0) {
         facts.recording = o->file.name;
+        facts.recorded_s = (int)((double)o->file.frames / o->file.rate);
+    }
     if (outputs_ending(o))
         facts.ending = ending_name(o);
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = o->encode;
         facts.sent = virtual_camera_counts(o->camera);
+        facts.watched = virtual_camera_watched(o->camera);
         facts.on_demand = o->on_demand;
         facts.resting = o->resting;
     }

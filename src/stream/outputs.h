@@ -125,9 +125,11 @@ struct outputs_facts {
     const char *recording; // name of the file; NULL: none
     const char *ending;    // name of the file that outputs_follow awaits; NULL: none
     uint64_t recorded;     // number of frames in this file
+    int recorded_s;        // their time
     const char *camera;    // name of the virtual camera; NULL: none
     struct image_shape camera_shape;
     struct virtual_camera_counts sent;
+    int watched;             // as virtual_camera_watched
     bool on_demand, resting; // as in struct outputs
 };
 struct outputs_facts outputs_describe(const struct outputs *outputs);

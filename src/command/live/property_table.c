@@ -194,6 +194,16 @@ static bool set_param(const struct controlled *run, const char *rest, const char
     return take_chain(s, &chain, why);
 }
 
+// "luma|average|paint" as a list.
+static json_t *choices_json(const char *choices)
+{
+    char word[PROPERTY_NAME];
+    json_t *list = json_array();
+    for (int i = 0; options_choice(choices, i, word, sizeof(word)); i++)
+        json_array_append_new(list, text_json(word));
+    return list;
+}
+
 static json_t *get_params(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
@@ -210,7 +220,7 @@ static json_t *get_params(const struct controlled *run, const char *rest, char w
                 json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
                                                          (double)row->max, "step", (double)row->step));
             if (row->choices)
-                json_object_set_new(object, "choices", json_string(row->choices));
+                json_object_set_new(object, "choices", choices_json(row->choices));
             json_array_append_new(list, object);
         }
     }
@@ -351,7 +361,7 @@ static json_t *get_controls(const struct controlled *run, const char *rest, char
                                    json_pack("{s:i,s:i,s:i,s:i}", "min", control->minimum, "max", control->maximum,
                                              "step", control->step, "default", control->preset));
         else if (control->type == SOURCE_MENU)
-            json_object_set_new(object, "choices", text_json(control->choices));
+            json_object_set_new(object, "choices", choices_json(control->choices));
         json_array_append_new(list, object);
     }
     return list;

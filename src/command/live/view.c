@@ -97,7 +97,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const char *wanted = path_kind_name(s->state->kind);
     const bool coming = !s->pane.open || (s->building && strcmp(s->pane.kind, wanted) != 0);
     const bool still = s->info->still || s->info->slides;
-    char figures[96] = "", split[SPLIT_WORDS] = "";
+    char figures[96] = "", split[SPLIT_WORDS] = "", record[32] = "";
     if (still)
         snprintf(figures, sizeof(figures), "%dx%d  ", s->info->shape.width, s->info->shape.height);
     else if (meter->frames > 1)
@@ -108,9 +108,12 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const bool named = split[0] && s->settings->split == SPLIT_PATH; // `split` names the path
     const bool shown = s->pane.open && !named && !(still && overlay->size == OVERLAY_SMALL);
     const char *path = shown ? s->pane.words : "";
-    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s", figures, path, text_if(path[0] && split[0], "  "), split,
-                 text_if(coming, "  building "), text_if(coming, wanted), text_if(s->settings->paused, "  PAUSED"),
-                 text_if(s->outputs.recording, "  REC"));
+    if (s->outputs.recording)
+        snprintf(record, sizeof(record), "  REC %d:%02d", s->outputs.recorded_s / 60, s->outputs.recorded_s % 60);
+    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s%s%s", figures, path, text_if(path[0] && split[0], "  "),
+                 split, text_if(coming, "  building "), text_if(coming, wanted),
+                 text_if(s->settings->paused, "  PAUSED"), record, text_if(s->outputs.camera, "  CAMERA"),
+                 text_if(s->outputs.camera && s->outputs.watched >= 0, s->outputs.watched ? " watched" : " unwatched"));
 }
 
 // Adds the variant of each pass, and where it comes from: "blur window:ROWS=8 (user, same device, other size)".
@@ -166,8 +169,8 @@ static void fill_outputs(const struct status *s, struct overlay *overlay)
     const struct outputs_facts *to = &s->outputs;
     const struct image_shape *shape = &to->camera_shape;
     if (to->camera)
-        overlay_line(overlay, OVERLAY_PLAIN, "camera\t%s  %dx%d %s, %llu sent, %llu repeated", to->camera, shape->width,
-                     shape->height, pixfmt_info(shape->format)->name, (unsigned long long)to->sent.sent,
+        overlay_line(overlay, OVERLAY_PLAIN, "virtual\t%s  %dx%d %s, %llu sent, %llu repeated", to->camera,
+                     shape->width, shape->height, pixfmt_info(shape->format)->name, (unsigned long long)to->sent.sent,
                      (unsigned long long)to->sent.repeated);
     if (to->recording)
         overlay_line(overlay, OVERLAY_WARNING, "record\t%s, %llu frames", to->recording,

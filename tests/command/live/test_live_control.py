@@ -128,6 +128,7 @@ def drive(c, *args):
     m.set("chain", "overlay,gray")
     params = {param["name"]: (param.get("value"), param.get("max")) for param in m.get("params")}
     c.check(params["param/0/file"] == ("none", None) and params["param/0/scale"][1] == 1000, params)
+    c.check(m.get("params")[-1]["choices"] == ["luma", "average", "paint"], m.get("params")[-1])
     m.set("look", "none")
     c.check(m.get("chain") == "none", m.get("chain"))
     error = m.error("set_property", "chain", "overlay=a,b.jpg")

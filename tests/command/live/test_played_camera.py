@@ -26,7 +26,7 @@ def controls(c):
             "step": 1, "default": 0}
     c.check(listed["control/brightness"] == want, listed)
     menu = listed["control/power_line_frequency"]
-    c.check((menu["type"], menu["value"], menu["choices"]) == ("choice", "50_hz", "disabled|50_hz|60_hz"), menu)
+    c.check((menu["type"], menu["value"], menu["choices"]) == ("choice", "50_hz", ["disabled", "50_hz", "60_hz"]), menu)
     c.check(listed["control/white_balance_temperature"]["locked"], listed)
     m.ask("observe_property", 7, "control/brightness")
     c.check(m.event("control/brightness") == {"event": "property-change", "id": 7, "name": "control/brightness",
@@ -85,7 +85,9 @@ def on_demand(c):
             os.remove(readers)
 
     for turn in range(2):
-        sent = rests(True)["virtual_camera"]["sent"]
+        state = rests(True)["virtual_camera"]
+        sent = state["sent"]
+        c.check(state["watched"] is False, "no program reads", state)
         c.check(wait_until(lambda: not os.path.exists(streams)), turn, "the camera streams without a reader")
         c.check(wait_until(lambda: last_luma() == set(BLACK)), turn, "not black", last_luma())
         if turn == 1:
@@ -102,6 +104,7 @@ def on_demand(c):
         states = []
         view.until(lambda s: states.append(s["virtual_camera"]) or states[-1]["sent"] > sent + 60)
         c.check(not any(state["resting"] for state in states), "it rests between two modes")
+        c.check(states[-1]["watched"] is True, "a program reads", states[-1])
         read(False)
     view.process.terminate()
     code, last, err = view.wait_end()
