@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/cache.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/resource.h"
@@ -35,10 +36,13 @@ const struct look *looks_find(const struct looks *looks, const char *name)
     return NULL;
 }
 
-// Adds one look. False: it is wrong; `why` then gets the reason. `first`: the first look of the same text.
-static bool add(struct looks *looks, const struct look *look, int first, char why[CHAIN_ERROR])
+// Adds one look. False: it is wrong; `why` then gets the reason. `first`: the first look of the same text. Files are
+// relative to `directory`.
+static bool add(struct looks *looks, const struct look *look, int first, const char *directory, char why[CHAIN_ERROR])
 {
     struct chain chain;
+    char text[CHAIN_TEXT];
+    bool files = false;
     if (!look->chain) {
         snprintf(why, CHAIN_ERROR, "write 'name = chain', such as 'soft = blur=3,gamma=1.4'");
         return false;
@@ -51,17 +55,22 @@ static bool add(struct looks *looks, const struct look *look, int first, char wh
         snprintf(why, CHAIN_ERROR, "a chain has at most %d bytes", CHAIN_TEXT - 1);
         return false;
     }
-    if (!chain_parse(&chain, look->chain, why))
+    if (!chain_parse_from(&chain, look->chain, directory, why))
         return false;
+    for (int i = 0; i < chain.count; i++)
+        files = files || chain_file(&chain, i);
     const struct look *known = looks_find(looks, look->name);
     if (!known && looks->count == LOOKS_MAX) {
         snprintf(why, CHAIN_ERROR, "there are more than %d looks", LOOKS_MAX);
         return false;
     }
-    if (!known)
-        looks->look[looks->count++] = *look;
-    else if (known - looks->look >= first)
-        looks->look[known - looks->look] = *look;
+    if (known && known - looks->look < first)
+        return true;
+    struct look *to = known ? &looks->look[known - looks->look] : &looks->look[looks->count++];
+    free(to->whole);
+    *to = *look;
+    if (files && chain_print(&chain, text))
+        to->chain = to->whole = xstrdup(text);
     return true;
 }
 
@@ -72,11 +81,12 @@ static void add_text(struct looks *looks, char *text, bool users, const char *fi
     const int first = looks->count;
     int line = 0, bad = 0;
     struct look look = {.users = users};
-    char *name, *chain, why[CHAIN_ERROR];
+    char *name, *chain, why[CHAIN_ERROR], directory[PATH_MAX];
+    file_directory(file, directory);
     while (text_next_setting(&text, &line, &name, &chain)) {
         look.name = name;
         look.chain = chain;
-        if (!add(looks, &look, first, why) && users && bad++ < WARNINGS)
+        if (!add(looks, &look, first, directory, why) && users && bad++ < WARNINGS)
             log_warn("%s:%d: %s; this look is left out", file, line, why);
     }
     if (bad > WARNINGS)
@@ -133,6 +143,8 @@ void looks_close(struct looks *looks)
 {
     for (int i = 0; i < LOOK_TEXTS; i++)
         free(looks->text[i]);
+    for (int i = 0; i < looks->count; i++)
+        free(looks->look[i].whole);
     *looks = (struct looks){0};
 }
 

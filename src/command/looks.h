@@ -8,6 +8,7 @@ enum { LOOK_NAME = 24, LOOKS_MAX = 400, LOOK_TEXTS = 2 };
 struct look {
     const char *name;  // at most LOOK_NAME letters, digits, '-' and '_'
     const char *chain; // a text that parses
+    char *whole;       // the chain with whole names of files; NULL: it has none
     bool users;        // from the user's file
 };
 

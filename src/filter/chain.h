@@ -47,6 +47,8 @@ void chain_release(struct chain *chain);
 
 // Parses chain text. False on failure; `error` then gets one line with the place and a suggestion.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
+// The same; names of files are relative to this directory, not to the working directory.
+bool chain_parse_from(struct chain *chain, const char *text, const char *directory, char error[CHAIN_ERROR]);
 // Writes text that parses to the same chain, without default values and without stages `none`. It has a parameter's
 // name only if the position is not enough: "contrast=brightness=10". An empty chain is "none". False: the text does not
 // fit; that of a parsed chain always fits.

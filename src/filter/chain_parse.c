@@ -24,10 +24,11 @@ struct parse {
     char *error;
     const struct filter *filter;
     bool given[FILTER_PARAMS];
-    int position;      // of the next value without a name
-    bool bare_text;    // a filter of the chain has a text without quotes
-    const char *whole; // the chain; NULL: it is a guess itself
-    size_t begin;      // of the stage in it
+    int position;          // of the next value without a name
+    bool bare_text;        // a filter of the chain has a text without quotes
+    const char *whole;     // the chain; NULL: it is a guess itself
+    size_t begin;          // of the stage in it
+    const char *directory; // of relative names of files; NULL: the working directory
 };
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, const char *format, ...)
@@ -225,16 +226,16 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
-// Writes the absolute name of a file, because chains are saved. False: it is too long.
-static bool absolute_name(const char *text, char name[FILTER_FILE])
+// Writes the absolute name of a file, because chains are saved. `from`: as parse.directory. False: it is too long.
+static bool absolute_name(const char *text, const char *from, char name[FILTER_FILE])
 {
-    char directory[PATH_MAX];
-    const char *home = getenv("HOME");
+    char working[PATH_MAX];
+    const char *home = getenv("HOME"), *directory = from ? from : getcwd(working, sizeof(working));
     if (text[0] == '/')
         return snprintf(name, FILTER_FILE, "%s", text) < FILTER_FILE;
     if (strncmp(text, "~/", 2) == 0 && home)
         return snprintf(name, FILTER_FILE, "%s/%s", home, text + 2) < FILTER_FILE;
-    return getcwd(directory, sizeof(directory)) && snprintf(name, FILTER_FILE, "%s/%s", directory, text) < FILTER_FILE;
+    return directory && snprintf(name, FILTER_FILE, "%s/%s", directory, text) < FILTER_FILE;
 }
 
 // Finds the file of the directory with the most similar name. False: there is none.
@@ -264,7 +265,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
     char *name = stage->values.file;
     *value = strcmp(text, "none") != 0;
     name[0] = '\0';
-    if (*value > 0 && !absolute_name(text, name))
+    if (*value > 0 && !absolute_name(text, parse->directory, name))
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
     if (*value == 0 || filter_file_varies(&stage->values) || access(name, R_OK) == 0)
@@ -433,6 +434,7 @@ static bool parse_stage(struct parse *parse, char *text, struct stage *stage)
                             .filter = filter_find(name),
                             .bare_text = parse->bare_text,
                             .whole = parse->whole,
+                            .directory = parse->directory,
                             .begin = parse->begin};
     if (!parse->filter)
         return unknown_filter(parse, name);
@@ -500,7 +502,12 @@ static bool parse_chain(struct parse *parse, struct chain *chain, const char *te
     return true;
 }
 
+bool chain_parse_from(struct chain *chain, const char *text, const char *directory, char error[CHAIN_ERROR])
+{
+    return parse_chain(&(struct parse){.error = error, .whole = text, .directory = directory}, chain, text);
+}
+
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR])
 {
-    return parse_chain(&(struct parse){.error = error, .whole = text}, chain, text);
+    return chain_parse_from(chain, text, NULL, error);
 }

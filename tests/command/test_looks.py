@@ -60,6 +60,11 @@ def own(c):
         c.check(code == 0 and json.loads(out.splitlines()[-1])["chain"] == chain, look, code, out, errors)
     code, listed, errors = looks(**write("look-1 = blur\nlook-x = invert\nlook-2 = gray\n"))
     c.check([name for name, _, _ in listed] == ["look-x", *names, "look-1", "look-2"], "saved looks are last", listed)
+    png(at("config", "monocle", "logo.png"), 4, 4)
+    code, listed, errors = looks(**write("mine = overlay=logo.png,gray\nmine = overlay=logo.png:4,gray"))
+    name = at("config", "monocle", "logo.png")
+    c.check(listed[0] == ("mine", "overlay=%s:4,gray" % name, True) and errors == "", "a file beside the looks",
+            listed[0], errors)
     os.mkdir(at("config", "monocle", "filters"))
     with open(os.path.join(SOURCES, "assets/filters/thermal.cl")) as file:
         text = file.read().replace("filter_thermal", "filter_corners")
