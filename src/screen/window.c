@@ -193,9 +193,10 @@ static void unbind_window(struct gl_context *gl, bool builder)
         pthread_mutex_unlock(&context->lock);
 }
 
-static void set_hints(const struct context_kind *kind, bool debug)
+static void set_hints(const struct context_kind *kind, bool debug, bool scaled)
 {
     glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, scaled);
     glfwWindowHint(GLFW_CLIENT_API, kind->es ? GLFW_OPENGL_ES_API : GLFW_OPENGL_API);
     glfwWindowHint(GLFW_CONTEXT_CREATION_API, kind->egl ? GLFW_EGL_CONTEXT_API : GLFW_NATIVE_CONTEXT_API);
     glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
@@ -220,7 +221,7 @@ static void set_hints(const struct context_kind *kind, bool debug)
 
 static void make_builder(struct window_context *context, bool debug)
 {
-    set_hints(context->kind, debug);
+    set_hints(context->kind, debug, false);
     context->builder = glfwCreateWindow(1, 1, "monocle builder", NULL, context->window);
     if (!context->builder) {
         char why[256] = "";
@@ -229,10 +230,11 @@ static void make_builder(struct window_context *context, bool debug)
     }
 }
 
-// Opens the window with the first kind of context that works, and makes it current. False: none does, and `why` has the
+// Opens the window with the first kind of context that works, and makes it current. `scaled`: the size is multiplied by
+// the monitor's content scale, where the desktop does not do this itself. False: none does, and `why` has the
 // reasons.
 static bool window_context_open(struct window_context *context, const struct window_setup *setup, int width, int height,
-                                char why[256])
+                                bool scaled, char why[256])
 {
     *context = (struct window_context){.gl = {.bind = bind_window, .unbind = unbind_window}};
     pthread_mutex_init(&context->lock, NULL);
@@ -240,7 +242,7 @@ static bool window_context_open(struct window_context *context, const struct win
         context->kind = &context_kinds[i];
         if ((setup->es && !context->kind->es) || (setup->egl && !context->kind->egl))
             continue;
-        set_hints(context->kind, setup->debug);
+        set_hints(context->kind, setup->debug, scaled);
         context->window = glfwCreateWindow(width, height, setup->title ? setup->title : "monocle", NULL, NULL);
         if (!context->window)
             window_add_reason(why, context->kind->name);
@@ -302,8 +304,9 @@ struct window {
 
 enum { LEAST_WIDTH = 160, LEAST_HEIGHT = 120 }; // of a window that a user can see and move
 
-// Shrinks the size to the monitor's room, with the same aspect ratio.
-static void fit_monitor(int *width, int *height)
+// Shrinks the size to the monitor's room, with the same aspect ratio. `scaled`: GLFW will multiply it by the monitor's
+// content scale.
+static void fit_monitor(int *width, int *height, bool scaled)
 {
     enum {
         FRAME_WIDTH = 16,
@@ -314,6 +317,12 @@ static void fit_monitor(int *width, int *height)
     if (!monitor)
         return;
     glfwGetMonitorWorkarea(monitor, &x, &y, &room_width, &room_height);
+    if (scaled) {
+        float scale_x, scale_y;
+        glfwGetMonitorContentScale(monitor, &scale_x, &scale_y);
+        room_width = scale_x > 0 ? (int)((float)room_width / scale_x) : room_width;
+        room_height = scale_y > 0 ? (int)((float)room_height / scale_y) : room_height;
+    }
     if (room_width <= 0 || room_height <= 0 || (*width <= room_width && *height <= room_height))
         return;
     const double across = (double)(room_width - FRAME_WIDTH) / *width;
@@ -626,8 +635,8 @@ struct window *window_open(const struct window_setup *setup, char why[256])
         width = setup->area.width;
         height = setup->area.height;
     }
-    fit_monitor(&width, &height);
-    if (!window_context_open(&window->context, setup, width, height, reason))
+    fit_monitor(&width, &height, !wanted);
+    if (!window_context_open(&window->context, setup, width, height, !wanted, reason))
         goto fail;
     window->glfw = window->context.window;
     glfwSetWindowUserPointer(window->glfw, window);

@@ -16,7 +16,7 @@ struct window_area {
 
 struct window_setup {
     const char *title;
-    int width, height;       // of the picture and of the window; smaller if the monitor is
+    int width, height;       // of the picture, and of the window at content scale 1; smaller if the monitor is
     struct window_area area; // wanted instead of this size; a place that no monitor shows is not used. width 0: none
     bool fullscreen;
     bool vsync;
