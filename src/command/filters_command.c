@@ -108,8 +108,9 @@ static json_t *filter_json(const struct filter *filter)
             json_object_update_new(row, json_pack("{s:f,s:f}", "min", (double)p->min, "max", (double)p->max));
         json_array_append_new(params, row);
     }
-    return json_pack("{s:s,s:s,s:s,s:b,s:o}", "name", filter->name, "summary", filter->summary, "example",
-                     filter_usage(filter), "user", filter->user != NULL, "parameters", params);
+    return json_pack("{s:s,s:s,s:s,s:s,s:b,s:o}", "name", filter->name, "group", filter_group(filter), "summary",
+                     filter->summary, "example", filter_usage(filter), "user", filter->user != NULL, "parameters",
+                     params);
 }
 
 static const struct filter *find_or_suggest(const char *name)

@@ -24,6 +24,45 @@ const struct filter *filter_at(int index)
     return index < own ? filters[index] : user_filters_at(index - own);
 }
 
+static const struct {
+    const char *name, *filters;
+} groups[] = {
+    {"tones and colours", "gray maxrgb invert gamma contrast levels curves exposure autolevels equalize clahe "
+                          "saturation vibrance temperature "
+                          "hue grayworld sepia lut posterize threshold otsu"},
+    {"blur, sharpen, noise", "blur gaussian median bilateral nlmeans denoise sharpen unsharp grain deinterlace"},
+    {"edges and shapes", "sobel prewitt scharr roberts laplacian canny ridge emboss convolve erode dilate open close"},
+    {"size and place", "mirror flip crop scale rotate pad warp undistort remap pixelate"},
+    {"pictures and texts", "overlay text blend colorkey mask fill vignette motion"},
+    {"masks", "within inside key matte keep"},
+};
+static const char others[] = "your filters";
+
+const char *filter_group(const struct filter *filter)
+{
+    const size_t length = strlen(filter->name);
+    for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+        for (const char *at = groups[i].filters; (at = strstr(at, filter->name)); at += length) {
+            if ((at == groups[i].filters || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+                return groups[i].name;
+        }
+    }
+    return filter->user ? others : "";
+}
+
+const struct filter *filter_in_group(int index, const char **group)
+{
+    const struct filter *filter;
+    for (size_t i = 0; i <= sizeof(groups) / sizeof(*groups); i++) {
+        *group = i < sizeof(groups) / sizeof(*groups) ? groups[i].name : others;
+        for (int k = 1; (filter = filter_at(k)); k++) {
+            if (strcmp(filter_group(filter), *group) == 0 && index-- == 0)
+                return filter;
+        }
+    }
+    return NULL;
+}
+
 const struct filter *filter_find(const char *name)
 {
     const struct filter *filter;

@@ -266,6 +266,9 @@ extern const struct filter *const filters[];
 
 // Returns filter `index` of monocle's filters and then the user's; NULL after the last one.
 const struct filter *filter_at(int index);
+const char *filter_group(const struct filter *filter); // "tones and colours"; "" for `none`
+// Returns filter `index` of all groups, one group after another, and sets *group to its group. NULL after the last one.
+const struct filter *filter_in_group(int index, const char **group);
 // Ignores case. NULL: there is none.
 const struct filter *filter_find(const char *name);
 // Return static chain text for an unknown name; NULL: no suggestion. filter_elsewhere knows only names

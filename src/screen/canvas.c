@@ -379,6 +379,21 @@ int canvas_pixels(const struct canvas *canvas, float units)
     return pixels > 1 ? pixels : 1;
 }
 
+int canvas_least(const struct canvas *canvas)
+{
+    return canvas_pixels(canvas, 5);
+}
+
+int canvas_x_height(const struct canvas *canvas, bool large)
+{
+    enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
+    enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
+    const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
+    const int least = canvas_least(canvas), fits = fitting < usual ? fitting : usual;
+    const int x_height = fitting < least ? least : fits;
+    return x_height * (large ? 2 : 1);
+}
+
 struct letters canvas_letters(const struct canvas *canvas, int x_height)
 {
     const struct atlas *atlas = canvas->atlas;

@@ -52,6 +52,9 @@ void canvas_show(struct canvas *canvas);
 
 struct letters canvas_letters(const struct canvas *canvas, int x_height);
 int canvas_pixels(const struct canvas *canvas, float units); // units times the content scale; at least 1
+int canvas_least(const struct canvas *canvas);               // the smallest readable x-height
+// Returns the x-height of ordinary text, which is smaller in a narrow window. `large`: twice as much.
+int canvas_x_height(const struct canvas *canvas, bool large);
 
 // Returns the program of shaders/NAME.vert and shaders/NAME.frag for the current context (GL 3.3 core or ES 3.0); the
 // caller deletes it. 0 on failure (logged with the compiler's message).

@@ -265,7 +265,7 @@ static bool check_unique(const struct keys *keys, char error[256])
     return true;
 }
 
-void keys_list(const struct keys *keys, struct keys *list)
+const char *keys_group_name(enum key_group group)
 {
     static const char *const titles[KEY_GROUPS] = {
         [KEYS_LOOKS] = "Looks",   [KEYS_FILTERS] = "Filters",
@@ -273,10 +273,15 @@ void keys_list(const struct keys *keys, struct keys *list)
         [KEYS_CAMERA] = "Camera", [KEYS_FILES] = "Files",
         [KEYS_PATH] = "Speed",    [KEYS_WINDOW] = "Window and program",
     };
+    return titles[group];
+}
+
+void keys_list(const struct keys *keys, struct keys *list)
+{
     list->count = 0;
     for (int i = 0; i < keys->count; i++) {
         if (i == 0 || keys->row[i].group != keys->row[i - 1].group)
-            list->row[list->count++] = (struct key_row){.help = titles[keys->row[i].group], .heading = true};
+            list->row[list->count++] = (struct key_row){.help = keys_group_name(keys->row[i].group), .heading = true};
         struct key_row *row = &list->row[list->count++];
         *row = keys->row[i];
         const char *help = pair_help(row->name);

@@ -80,6 +80,7 @@ bool keys_remap(struct keys *keys, const char *text, char error[256]);
 const struct key_row *keys_find(const struct keys *keys, uint32_t key, bool repeat);
 // Returns the row of the action with this name. NULL: there is none, and `error` is one line.
 const struct key_row *keys_named(const struct keys *keys, const char *name, char error[256]);
+const char *keys_group_name(enum key_group group); // "Looks"
 // Makes the rows of the list in the window: a heading before each group; opposite actions are one row.
 void keys_list(const struct keys *keys, struct keys *list);
 void keys_key_name(uint32_t key, char text[16]); // writes "Tab", "q" or "Space"

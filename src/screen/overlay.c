@@ -70,23 +70,6 @@ struct metrics {
     int hair;    // width of the thinnest line
 };
 
-// Returns the smallest readable x-height.
-static int metrics_least(const struct canvas *canvas)
-{
-    return canvas_pixels(canvas, 5);
-}
-
-// Returns the letters' x-height for a size of the overlay.
-static int metrics_x_height(const struct canvas *canvas, enum overlay_size size)
-{
-    enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
-    enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
-    const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
-    const int least = metrics_least(canvas), fits = fitting < usual ? fitting : usual;
-    const int x_height = fitting < least ? least : fits;
-    return x_height * (size == OVERLAY_LARGE ? 2 : 1);
-}
-
 static struct metrics metrics_for(const struct canvas *canvas, int x_height)
 {
     struct metrics metrics = {
@@ -419,8 +402,8 @@ static void status_draw(struct canvas *canvas, const struct overlay *overlay, co
 {
     if (overlay->lines == 0 && overlay->stages == 0)
         return;
-    const int least = metrics_least(canvas);
-    int x_height = metrics_x_height(canvas, overlay->size);
+    const int least = canvas_least(canvas);
+    int x_height = canvas_x_height(canvas, overlay->size == OVERLAY_LARGE);
     struct status_panel status = status_layout(canvas, overlay, x_height);
     while (x_height > least && status.box.height > status_room(canvas, &status, scope))
         status = status_layout(canvas, overlay, --x_height);
@@ -448,7 +431,7 @@ static void status_draw(struct canvas *canvas, const struct overlay *overlay, co
 static void message_draw(struct canvas *canvas, const struct overlay *overlay)
 {
     enum { WIDEST = 100, ROWS = 24 };
-    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const struct metrics metrics = metrics_for(canvas, canvas_x_height(canvas, overlay->size == OVERLAY_LARGE));
     const struct letters *letters = &metrics.body;
     const int room = metrics_columns(&metrics, canvas->width - 2 * metrics.margin - 2 * metrics.padding);
     const int height_most = overlay->message_is_error ? canvas->height : canvas->height / 2;
@@ -488,7 +471,7 @@ static void message_draw(struct canvas *canvas, const struct overlay *overlay)
 // space for the first line of the panel.
 static struct rect scope_box(const struct canvas *canvas, const struct overlay *overlay)
 {
-    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const struct metrics metrics = metrics_for(canvas, canvas_x_height(canvas, overlay->size == OVERLAY_LARGE));
     const int side = 2 * metrics.padding, room = canvas->width - 2 * metrics.margin - side;
     const int bar = room / SCOPE_POINTS < metrics.hair ? room / SCOPE_POINTS : metrics.hair;
     const int width = SCOPE_POINTS * (bar > 0 ? bar : 1), height = width * 3 / 8;
@@ -504,7 +487,7 @@ static struct rect scope_box(const struct canvas *canvas, const struct overlay *
 static void scope_draw(struct canvas *canvas, const struct overlay *overlay, struct rect box)
 {
     const struct overlay_scope *scope = &overlay->scope;
-    const struct metrics metrics = metrics_for(canvas, metrics_x_height(canvas, overlay->size));
+    const struct metrics metrics = metrics_for(canvas, canvas_x_height(canvas, overlay->size == OVERLAY_LARGE));
     const int width = box.width - 2 * metrics.padding, height = box.height - 2 * metrics.padding - metrics.body.line;
     const int x = box.x + metrics.padding, top = box.y + metrics.padding + metrics.body.line;
     canvas_round(canvas, box, metrics.radius, palette.panel);
@@ -588,9 +571,9 @@ static bool help_fits(const struct canvas *canvas, const struct help *help)
 // Returns the list with the largest letters for which it fits: in one block, else in two.
 static struct help help_fitting(const struct canvas *canvas, const struct overlay *overlay)
 {
-    const int least = metrics_least(canvas);
+    const int least = canvas_least(canvas);
     struct help help;
-    for (int x_height = metrics_x_height(canvas, overlay->size); x_height >= least; x_height--) {
+    for (int x_height = canvas_x_height(canvas, overlay->size == OVERLAY_LARGE); x_height >= least; x_height--) {
         for (int blocks = 1; blocks <= 2; blocks++) {
             help = help_layout(canvas, overlay->keys, x_height, blocks, true);
             if (help_fits(canvas, &help))

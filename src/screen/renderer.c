@@ -161,7 +161,9 @@ struct renderer {
     unsigned reader;          // framebuffer that textures are copied from; 0: they are always drawn
     struct canvas canvas;
     struct upload upload[2];
-    bool told_step; // the message about scaled-down pictures was logged
+    struct upload sheet;    // the pictures of a list
+    unsigned sheet_changes; // choice_list.sheet_changes of the texture
+    bool told_step;         // the message about scaled-down pictures was logged
     struct timer timer;
 };
 
@@ -255,6 +257,7 @@ void renderer_close(struct renderer *renderer)
         return;
     for (int i = 0; i < 2; i++)
         upload_finish(&renderer->upload[i]);
+    upload_finish(&renderer->sheet);
     canvas_finish(&renderer->canvas);
     glDeleteQueries(TIMER_QUERIES, renderer->timer.query); // GL ignores names that are 0
     glDeleteVertexArrays(1, &renderer->array);
@@ -391,6 +394,38 @@ static void draw_pictures(const struct renderer *renderer, const struct scene *s
     glBindTexture(GL_TEXTURE_2D, 0);
 }
 
+// Draws the pictures of the list's rows over the list: the whole sheet for each row, clipped to the row's picture.
+static void draw_sheet(struct renderer *renderer, const struct choice_list *list, const struct window_size *size)
+{
+    if (!list->title[0] || !list->sheet)
+        return;
+    if (renderer->sheet_changes != list->sheet_changes && !upload_picture(&renderer->sheet, list->sheet))
+        return;
+    renderer->sheet_changes = list->sheet_changes;
+    const float width = (float)size->width, height = (float)size->height;
+    const int count = list->sheet->shape.height / CHOICE_HEIGHT;
+    glUseProgram(renderer->program);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, renderer->sheet.texture);
+    glBindSampler(0, renderer->linear);
+    glBindVertexArray(renderer->array);
+    glDisable(GL_BLEND);
+    glEnable(GL_SCISSOR_TEST);
+    for (int i = 0; i < list->rows; i++) {
+        const struct rect at = choice_list_picture(&renderer->canvas, list, i);
+        const float top = (float)(at.y - list->picture[i] * at.height), bottom = top + (float)(count * at.height);
+        glUniform4f(renderer->box, 2 * (float)at.x / width - 1, 1 - 2 * bottom / height,
+                    2 * (float)(at.x + at.width) / width - 1, 1 - 2 * top / height);
+        glScissor(at.x, size->height - at.y - at.height, at.width, at.height);
+        if (list->picture[i] >= 0)
+            glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    }
+    glDisable(GL_SCISSOR_TEST);
+    glBindVertexArray(0);
+    glBindSampler(0, 0);
+    glBindTexture(GL_TEXTURE_2D, 0);
+}
+
 // Sets all state that drawing depends on, because other code uses the context too. Bytes must arrive unchanged.
 static void set_state(const struct renderer *renderer, const struct window_size *size)
 {
@@ -439,6 +474,8 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
     if (scene->overlay)
         overlay_draw(canvas, scene->overlay);
     canvas_show(canvas);
+    if (scene->overlay)
+        draw_sheet(renderer, &scene->overlay->list, size);
     if (measured)
         glEndQuery(GL_TIME_ELAPSED);
 }
@@ -447,6 +484,11 @@ int renderer_choice(const struct renderer *renderer, const struct choice_list *l
 {
     const struct canvas *canvas = &renderer->canvas;
     return choice_list_row(canvas, list, (int)(x * (float)canvas->width), (int)(y * (float)canvas->height));
+}
+
+int renderer_choice_room(const struct renderer *renderer, const struct choice_list *list)
+{
+    return choice_list_room(&renderer->canvas, list);
 }
 
 int64_t renderer_gpu_ns(const struct renderer *renderer)

@@ -40,6 +40,7 @@ struct renderer_box {
 };
 // As choice_list_row, for the place (x, y) of the framebuffer, 0..1, and the frame that was drawn last.
 int renderer_choice(const struct renderer *renderer, const struct choice_list *list, float x, float y);
+int renderer_choice_room(const struct renderer *renderer, const struct choice_list *list); // as choice_list_room
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size);
 
 // The driver reads one buffer while the next picture is written to the other.

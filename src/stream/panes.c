@@ -270,6 +270,11 @@ static bool build_discard(struct build *b, int patience_ms)
     return true;
 }
 
+const struct image *panes_input(const struct panes *panes)
+{
+    return panes->holds ? &panes->held.image : NULL;
+}
+
 void panes_release(struct panes *panes)
 {
     if (panes->holds)

@@ -69,7 +69,8 @@ bool panes_ready(const struct panes *panes); // true: panes_collect will not wai
 // Waits for the oldest frame in flight and holds it; returns the frame held before to the source. The results stay
 // valid until the next call. Begins the frame in the meter. NULL if no path works any more (logged).
 const struct frame *panes_collect(struct panes *panes);
-void panes_release(struct panes *panes); // returns the held frame, if there is one, to the source
+const struct image *panes_input(const struct panes *panes); // of the held frame, until the next call; NULL: none
+void panes_release(struct panes *panes);                    // returns the held frame, if there is one, to the source
 const struct path_result *panes_result(const struct panes *panes, int which); // NULL: none
 // Returns the main pane's result in memory, which stays owned by the panes. NULL if there is none, on failure (logged),
 // or if the display is lost.

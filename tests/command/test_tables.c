@@ -244,6 +244,11 @@ static void check_filter(const struct filter *filter)
     if (filter->kind == FILTER_POINT && filter->second == SECOND_NONE && row_variant_generic(filter))
         check_color(filter, &chain);
     check_that(&unit, filter_find(filter->name) == filter, "%s is not found, or twice", filter->name);
+    const char *group = NULL;
+    int index = 0, found = 0;
+    for (const struct filter *at; (at = filter_in_group(index, &group)); index++)
+        found += at == filter && strcmp(group, "your filters") != 0;
+    check_that(&unit, found == (strcmp(filter->name, "none") != 0), "%s is in %d groups", filter->name, found);
     for (int i = 0; i < filter_param_count(filter); i++) {
         const struct param *p = &filter->params[i];
         check_that(&unit, p->help && *p->help, "%s: %s: help", filter->name, p->name);

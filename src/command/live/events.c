@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/controls.h"
+#include "command/live/lists.h"
 #include "command/live/report.h"
 #include "command/live/session.h"
 #include "command/live/view.h"
@@ -21,15 +22,6 @@ enum { DIGITS = 9, DECIMALS = 10000 };
 enum { STEPS_MOST = 20 }; // of one turn of the wheel
 #define FULL "a chain has at most %d filters"
 #define CANNOT_SAVE "cannot save a screenshot; see standard error"
-
-// Opens a list; `event` NULL: in the middle of the window, else at the pointer.
-static void chooser_open(struct session *s, enum chooser_kind kind, const struct window_event *event)
-{
-    s->chooser = (struct chooser){.kind = kind};
-    if (event)
-        s->chooser = (struct chooser){.kind = kind, .placed = true, .x = event->x, .y = event->y};
-    note_clear(&s->stream.note, false); // the hint would hide rows
-}
 
 // Inserts lines with each digit's look into the list of keys.
 static void name_digits(struct session *s)
@@ -75,7 +67,7 @@ static void list_keys(struct session *s)
     name_mouse(s);
 }
 
-static void show_look(struct session *s, const char *name)
+void events_show_look(struct session *s, const char *name)
 {
     char why[PROPERTY_WHY];
     if (!properties_set(&s->controlled, "look", name, why))
@@ -96,7 +88,7 @@ static void pick_look(struct session *s, int digit)
             index = i + DIGITS;
     }
     s->digit = digit;
-    show_look(s, index >= 0 ? s->looks.look[index].name : "none");
+    events_show_look(s, index >= 0 ? s->looks.look[index].name : "none");
 }
 
 // Writes the first key of the action.
@@ -238,8 +230,7 @@ static void note_edit(struct session *s, bool done)
         note_set(&s->stream.note, false, NOTE_S, "%s", error);
 }
 
-// Adds the filter after the selected one.
-static void add_filter(struct session *s, const struct filter *filter)
+void events_add_filter(struct session *s, const struct filter *filter)
 {
     const bool done = edits_add(&s->edits, &s->stream.settings, filter);
     note_edit(s, done);
@@ -277,14 +268,14 @@ static void drop_files(struct session *s)
 static void add_stage(struct session *s, int number)
 {
     if (s->stream.window)
-        chooser_open(s, CHOOSER_FILTERS, NULL);
+        lists_open(s, CHOOSER_FILTERS, NULL);
     else
-        add_filter(s, NULL);
+        events_add_filter(s, NULL);
 }
 
 static void list_looks(struct session *s, int number)
 {
-    chooser_open(s, CHOOSER_LOOKS, NULL);
+    lists_open(s, CHOOSER_LOOKS, NULL);
 }
 
 static void remove_stage(struct session *s, int number)
@@ -549,197 +540,6 @@ static void handle_key(struct session *s, const struct window_event *event, bool
         carry_out(s, &row->command, why);
 }
 
-// ---- the lists in the window ----
-
-// Returns the key row that is number `index` in the list of actions: by groups, those first that a mouse needs.
-static const struct key_row *list_action(const struct keys *keys, int index)
-{
-    static const enum key_group order[KEY_GROUPS] = {KEYS_WINDOW,  KEYS_FILES,    KEYS_VIEW,   KEYS_LOOKS,
-                                                     KEYS_FILTERS, KEYS_PLAYBACK, KEYS_CAMERA, KEYS_PATH};
-    for (int group = 0; group < KEY_GROUPS; group++)
-        for (int i = 0; i < keys->count; i++) {
-            if (keys->row[i].group == order[group] && index-- == 0)
-                return &keys->row[i];
-        }
-    return NULL;
-}
-
-// Writes row number `index` as "label\tdetail". Returns false after the last one. A row that cannot be chosen is empty.
-static bool list_text(const struct session *s, int index, char text[CHOICE_TEXT])
-{
-    const struct key_row *action;
-    const struct filter *filter;
-    char key[16];
-    text[0] = '\0';
-    switch (s->chooser.kind) {
-    case CHOOSER_FILTERS:
-        if (!(filter = filter_at(index)))
-            return false;
-        if (strcmp(filter->name, "none") != 0)
-            snprintf(text, CHOICE_TEXT, "%s\t%s", filter->name, filter->summary);
-        return true;
-    case CHOOSER_LOOKS:
-        if (index < s->looks.count)
-            snprintf(text, CHOICE_TEXT, "%s\t%s", s->looks.look[index].name, s->looks.look[index].chain);
-        return index < s->looks.count;
-    case CHOOSER_ACTIONS:
-        if (!(action = list_action(&s->options.key_map, index)))
-            return false;
-        keys_key_name(action->key[0], key);
-        if (!action->digits)
-            snprintf(text, CHOICE_TEXT, "%s\t%s", key, action->help);
-        return true;
-    default:
-        return false;
-    }
-}
-
-// Returns the index of a row, by its place among the rows that contain the typed text; -1: there is none. Rows that
-// begin with it come first.
-static int list_find(const struct session *s, int place, char text[CHOICE_TEXT])
-{
-    const char *typed = s->chooser.typed;
-    for (int begins = 1; begins >= 0; begins--)
-        for (int i = 0; list_text(s, i, text); i++) {
-            const char *at = text[0] ? strcasestr(text, typed) : NULL;
-            if (at && (at == text) == begins && place-- == 0)
-                return i;
-        }
-    return -1;
-}
-
-static void list_move(struct session *s, int steps)
-{
-    struct chooser *chooser = &s->chooser;
-    char text[CHOICE_TEXT];
-    chooser->selected += steps;
-    int rows = 0;
-    while (rows <= chooser->selected && list_find(s, rows, text) >= 0)
-        rows++;
-    if (chooser->selected > rows - 1)
-        chooser->selected = rows - 1;
-    if (chooser->selected < 0)
-        chooser->selected = 0;
-    if (chooser->first > chooser->selected)
-        chooser->first = chooser->selected;
-    if (chooser->first < chooser->selected - CHOICE_ROWS + 1)
-        chooser->first = chooser->selected - CHOICE_ROWS + 1;
-}
-
-static void list_choose(struct session *s)
-{
-    char text[CHOICE_TEXT], why[PROPERTY_WHY];
-    const int index = list_find(s, s->chooser.selected, text);
-    const enum chooser_kind kind = s->chooser.kind;
-    if (index < 0)
-        return;
-    s->chooser.kind = CHOOSER_NONE;
-    if (kind == CHOOSER_ACTIONS) { // it reports the change
-        events_press(s, list_action(&s->options.key_map, index)->name, -1, why);
-        return;
-    }
-    if (kind == CHOOSER_FILTERS)
-        add_filter(s, filter_at(index));
-    else
-        show_look(s, s->looks.look[index].name);
-    report_state(&s->report, "state", session_status(s));
-}
-
-static void list_type(struct session *s, uint32_t key)
-{
-    struct chooser *chooser = &s->chooser;
-    const size_t length = strlen(chooser->typed);
-    if (key == WINDOW_KEY_DELETE && length > 0)
-        chooser->typed[length - 1] = '\0';
-    else if (key > ' ' && key <= '~' && length + 1 < sizeof(chooser->typed))
-        chooser->typed[length] = (char)key;
-    else
-        return;
-    chooser->selected = chooser->first = 0;
-}
-
-// Returns how many rows down the key moves the selection; 0: none.
-static int list_steps(uint32_t key)
-{
-    enum { ALL = 1 << 16 };
-    switch (key) {
-    case WINDOW_KEY_UP:
-        return -1;
-    case WINDOW_KEY_DOWN:
-        return 1;
-    case WINDOW_KEY_PAGE_UP:
-        return 1 - CHOICE_ROWS;
-    case WINDOW_KEY_PAGE_DOWN:
-        return CHOICE_ROWS - 1;
-    case WINDOW_KEY_HOME:
-        return -ALL;
-    case WINDOW_KEY_END:
-        return ALL;
-    default:
-        return 0;
-    }
-}
-
-static void list_press(struct session *s, uint32_t key)
-{
-    if (key == WINDOW_KEY_ESCAPE)
-        s->chooser.kind = CHOOSER_NONE;
-    else if (key == WINDOW_KEY_ENTER)
-        list_choose(s);
-    else if (list_steps(key) != 0)
-        list_move(s, list_steps(key));
-    else
-        list_type(s, key);
-}
-
-static void list_click(struct session *s, const struct window_event *event)
-{
-    const int row = view_choice(s->view, event->x, event->y);
-    if (row >= 0) {
-        list_move(s, s->chooser.first + row - s->chooser.selected);
-        list_choose(s);
-    } else if (row < -1) {
-        s->chooser.kind = CHOOSER_NONE;
-    }
-}
-
-// Handles a key or a pointer event. Returns false if no list is open.
-static bool chooser_event(struct session *s, const struct window_event *event)
-{
-    if (s->chooser.kind == CHOOSER_NONE || event->type == WINDOW_RESIZE || event->type == WINDOW_CLOSE)
-        return false;
-    s->redraw = true;
-    if (event->type == WINDOW_KEY)
-        list_press(s, event->key);
-    else if (event->type == WINDOW_WHEEL)
-        list_move(s, -event->steps);
-    else if (event->type == WINDOW_DRAG && event->begins)
-        list_click(s, event);
-    else if (event->type == WINDOW_RIGHT_CLICK || event->type == WINDOW_DROP)
-        s->chooser.kind = CHOOSER_NONE;
-    return event->type != WINDOW_DROP;
-}
-
-void events_fill_list(const struct session *s, struct choice_list *list)
-{
-    static const char *const titles[] = {
-        [CHOOSER_FILTERS] = "Add a filter", [CHOOSER_LOOKS] = "Looks", [CHOOSER_ACTIONS] = "Actions"};
-    const struct chooser *chooser = &s->chooser;
-    char text[CHOICE_TEXT];
-    *list = (struct choice_list){.placed = chooser->placed, .x = chooser->x, .y = chooser->y};
-    if (chooser->kind == CHOOSER_NONE)
-        return;
-    while (list->rows < CHOICE_ROWS && list_find(s, chooser->first + list->rows, list->row[list->rows]) >= 0)
-        list->rows++;
-    list->selected = chooser->selected - chooser->first;
-    list->above = chooser->first > 0;
-    const char *hint = chooser->typed[0] == '\0' ? "  type to find; Esc closes" : "";
-    if (list->rows == 0)
-        hint = "  nothing has this text";
-    list->below = list_find(s, chooser->first + list->rows, text) >= 0;
-    snprintf(list->title, sizeof(list->title), "%s: %s_%s", titles[chooser->kind], chooser->typed, hint);
-}
-
 // ---- mouse ----
 
 // Returns the stage `inside` whose region a drag changes: the selected stage, or the last one unless the picture is
@@ -886,7 +686,7 @@ static void handle_mouse(struct session *s, const struct window_event *event)
         break;
     case WINDOW_RIGHT_CLICK:
         showcase_end(s);
-        chooser_open(s, CHOOSER_ACTIONS, event);
+        lists_open(s, CHOOSER_ACTIONS, event);
         break;
     case WINDOW_DROP:
         showcase_end(s);
@@ -902,7 +702,7 @@ void events_handle(struct session *s, bool quit_only)
     struct window_event event;
     while (s->stream.window && !s->stream.quit && window_next_event(s->stream.window, &event)) {
         s->redraw = s->redraw || event.type != WINDOW_KEY;
-        if (!quit_only && chooser_event(s, &event))
+        if (!quit_only && lists_event(s, &event))
             continue;
         if (event.type == WINDOW_KEY)
             handle_key(s, &event, quit_only);

@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct choice_list;
 struct filter;
 struct session;
 
@@ -25,5 +24,7 @@ void events_save_picture(struct session *session);
 // Call often. When a picture is saved or has failed, the note reports the name or the failure. `wait`: waits until all
 // are.
 void events_picture_saved(struct session *session, bool wait);
-// Fills in the rows of the open list that the window shows; nothing if no list is open.
-void events_fill_list(const struct session *session, struct choice_list *list);
+// Shows the look of this name; "none": no filter. The note names a failure.
+void events_show_look(struct session *session, const char *name);
+// Adds the filter after the selected one. NULL: the first filter.
+void events_add_filter(struct session *session, const struct filter *filter);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "command/live/events.h"
+#include "command/live/lists.h"
 #include "command/live/report.h"
 #include "command/live/session.h"
 #include "command/live/view.h"
@@ -133,6 +134,7 @@ static void run_frames(struct session *s)
 {
     for (events_handle(s, false); !finished(s); events_handle(s, false)) {
         showcase_step(s);
+        lists_step(s);
         const bool hurried = s->stream.window && s->redraw;
         const int wait_ms = s->stream.setup.driven ? IDLE_MS : HEADLESS_WAIT_MS;
         if (stream_step(&s->stream, hurried ? 0 : wait_ms) == STREAM_IDLE && stale(s))

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/events.h"
+#include "command/live/lists.h"
 #include "command/live/live_options.h"
 #include "command/live/view.h"
 
@@ -443,7 +444,7 @@ const struct status *session_status(struct session *s)
 {
     status_read(&s->stream, &s->status);
     s->status.look = showcase_look(s);
-    events_fill_list(s, &s->status.list);
+    lists_fill(s, &s->status.list);
     s->status.adjusted = &s->controls.adjusted;
     return &s->status;
 }
@@ -533,6 +534,7 @@ bool session_close(struct session *s)
         return false;
     close_screen(s);
     controls_free(&s->controls);
+    lists_close(s);
     looks_close(&s->looks);
     return true;
 }

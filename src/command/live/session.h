@@ -21,13 +21,19 @@ enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 enum chooser_kind { CHOOSER_NONE, CHOOSER_FILTERS, CHOOSER_LOOKS, CHOOSER_ACTIONS };
 
 // The open list in the window, from which the user chooses a filter, a look or an action. Zeroed is closed. Only
-// events.c uses the members.
+// lists.c uses the members.
 struct chooser {
     enum chooser_kind kind;
     char typed[24];
     int selected, first; // among the rows that contain the typed text; `first` is at the top
+    int most;            // rows without a typed text
     bool placed;         // at the pointer (x, y)
     float x, y;
+    const struct look *shown; // in place of the chain until the user chooses; NULL: none
+    // The pictures of the looks, one below the other, made one by one.
+    struct image small, sheet; // `small`: the frame of the moment when the list was opened
+    int made;                  // pictures in the sheet
+    unsigned changes;          // of the sheet, in all lists
 };
 
 // Shows the looks one after another beside the original, until the user does something. Zeroed is off.

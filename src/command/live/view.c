@@ -417,6 +417,11 @@ int view_choice(const struct view *view, float x, float y)
     return renderer_choice(view->renderer, &view->overlay.list, x, y);
 }
 
+int view_choice_room(const struct view *view, const struct choice_list *list)
+{
+    return renderer_choice_room(view->renderer, list);
+}
+
 float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings)
 {
     const struct window_size size = window_size(view->window);

@@ -16,6 +16,7 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // As choice_list_row, for the list that was drawn last.
 int view_choice(const struct view *view, float x, float y);
+int view_choice_room(const struct view *view, const struct choice_list *list); // as choice_list_room
 // Returns the screen pixels per pixel of the picture.
 float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings);
 // A place in the picture: 0 to 1 from its left and top, below and above outside.

@@ -129,7 +129,8 @@ def chooses(c):
     c.check(state["chain"] == "blur,sobel,hue", "a name that begins with the text comes first", state["chain"])
     live.act("undo")
     live.key("a")
-    last = json.loads(run(BINARY, "filters", "--json")[1])[-1]["name"]
+    rows = json.loads(run(BINARY, "filters", "--json")[1])
+    last = [row for row in rows if row["user"] or row["group"] == "masks"][-1]["name"]
     state = keys(lambda e: e["chain"] != "blur,sobel", "Home", "End", "Return")
     c.check(state["chain"].startswith("blur,sobel," + last), "End goes to the last row", state["chain"])
     live.act("undo")
@@ -137,7 +138,15 @@ def chooses(c):
     c.check(keys(lambda e: e["message"] == "vsync off", "q", "q", "Escape", "v")["chain"] == "blur,sobel",
             "no filter has this text, and Escape closes")
     live.key("l")
-    keys(lambda e: e["chain"] == "gray", "Down", "Return")  # the second look
+    subprocess.run(["xdotool", "key", "Down", "Down"], check=True)  # the third look is shown before it is taken
+    shown = live.control()
+    c.check(wait_until(lambda: shown.get("chain") == "maxrgb"), "the selected look is shown", shown.get("chain"))
+    subprocess.run(["xdotool", "key", "Escape"], check=True)
+    c.check(wait_until(lambda: shown.get("chain") == "blur,sobel"), "Escape takes it back", shown.get("chain"))
+    live.key("l")
+    keys(lambda e: e["chain"] == "gray", "Down", "Down", "Up", "Return")  # the second look
+    c.check(live.act("undo")["chain"] == "blur,sobel", "a choice is one change")
+    live.act("look", "2")
     for found, words in ((lambda e: e["mirror"], ["click", "3", "key", "m", "i", "r", "r", "o", "r", "Return"]),
                          (lambda e: not e["mirror"], ["click", "3", "mousemove_relative", "30", "32", "click", "1"])):
         since = len(live.events)
