@@ -602,6 +602,16 @@ bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_coun
     return ok;
 }
 
+bool tuned_store(const struct tuned_entry *entry)
+{
+    struct tuned_list list = {0};
+    struct tuned_counts counts;
+    tuned_list_add(&list, entry);
+    const bool ok = tuned_merge(&list, false, &counts);
+    tuned_list_free(&list);
+    return ok;
+}
+
 // ---- removal ----
 
 struct removal {

@@ -104,6 +104,8 @@ struct tuned_counts {
 // its date is not later than such a line's. The file changes at once or not at all, and several processes may merge at
 // the same time. Returns false on failure (logged); the file is then unchanged.
 bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_counts *counts);
+// Adds an entry to the user's file, as tuned_merge.
+bool tuned_store(const struct tuned_entry *entry);
 // Removes the entries of the user's file for which `match` returns true. *removed is their number. Otherwise as
 // tuned_merge.
 bool tuned_remove(bool (*match)(void *context, const struct tuned_entry *entry), void *context, size_t *removed);

@@ -69,11 +69,8 @@ static void print_architecture(const struct device_info *device, char *text, siz
         snprintf(text, size, "%s", vectors_name(vectors_level()));
 }
 
-void pass_key_make(struct pass_key *key, const struct variant_pass *of, int width, int height)
+void pass_key_device(struct pass_key *key, const struct device_info *device)
 {
-    const struct device_info *device = of->device;
-    pass_key_print(of->pass, of->target, key->pass);
-    tuned_size(width, height, key->size);
     print_architecture(device, key->architecture, sizeof(key->architecture));
     key->key = (struct tuned_key){
         .pass = key->pass,
@@ -85,6 +82,13 @@ void pass_key_make(struct pass_key *key, const struct variant_pass *of, int widt
         .driver = device->driver,
         .compute_units = device->compute_units,
     };
+}
+
+void pass_key_make(struct pass_key *key, const struct variant_pass *of, int width, int height)
+{
+    pass_key_print(of->pass, of->target, key->pass);
+    tuned_size(width, height, key->size);
+    pass_key_device(key, of->device);
 }
 
 bool pass_source(const struct variant_pass *of, const struct variant_choice *choice, const char *kernel_dir,

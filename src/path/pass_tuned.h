@@ -17,6 +17,8 @@ struct pass_key {
 // INPUT is a pixel format, or "channel" for grey pictures between passes. A stencil has its radius, and ":grey" if it
 // filters one channel. OUTPUT is "buffer", "channel" or "image". ":mirror" and ":flip" may follow INPUT and OUTPUT.
 void pass_key_print(const struct pass *pass, const struct pass_target *target, char text[PASS_KEY]);
+// Makes a key of these texts, and of the properties of the device that the speed of kernels depends on.
+void pass_key_device(struct pass_key *key, const struct device_info *device);
 void pass_key_make(struct pass_key *key, const struct variant_pass *of, int width, int height);
 
 // Writes the hash of the kernel text of a pass and a choice, for tuned_entry.source. Comments and white space do not

@@ -256,16 +256,11 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     const struct cpu_chain *of = chain_of(subject);
     struct cpu_key key;
     char choice[SUBJECT_TEXT], date[TUNED_DATE];
-    struct tuned_list list = {0};
-    struct tuned_counts counts;
     cpu_key_make(&key, &of->chain, &of->input, of->threads);
     print(subject, configuration, choice);
     tuned_date(date);
     const struct tuned_entry entry = {key.key, choice, "", date, ms, default_ms};
-    tuned_list_add(&list, &entry);
-    const bool ok = tuned_merge(&list, false, &counts);
-    tuned_list_free(&list);
-    return ok;
+    return tuned_store(&entry);
 }
 
 // ---- opening ----

@@ -342,19 +342,14 @@ static bool store_choice(const struct tune_pass *pass, const struct variant_choi
     const struct image_shape *input = &pass->target.input;
     struct pass_key key;
     char text[VARIANT_TEXT], source[HASH_TEXT], date[TUNED_DATE];
-    struct tuned_list list = {0};
-    struct tuned_counts counts;
     pass_key_make(&key, &pass->of, input->width, input->height);
     variant_print(choice, text);
     tuned_date(date);
     const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
     const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms};
     tuned_add(pass->target.device->tuned, &entry);
-    tuned_list_add(&list, &entry);
     const char *kernels = pass->target.device->kernel_dir;
-    const bool ok = ((kernels && kernels[0]) || tuned_merge(&list, false, &counts));
-    tuned_list_free(&list);
-    return ok;
+    return (kernels && kernels[0]) || tuned_store(&entry);
 }
 
 static bool store(const struct subject *subject, int configuration, double ms, double default_ms)

@@ -572,7 +572,8 @@ static const char *const details[] = {
     "kernels. The paths in KernelFile and DataSource are relative to SPEC.json. A child process compares the output of "
     "each configuration with ReferenceArguments (files), with ReferenceKernel or, by default, with the output of the "
     "default configuration. ValidationThreshold is the tolerance. GlobalSize is rounded up to a multiple of LocalSize, "
-    "so kernels must test bounds. monocle stores no result of SPEC.json. Examples: share/monocle/tune.",
+    "so kernels must test bounds. The fastest configuration is stored as the pass kernel:NAME, for this text of "
+    "SPEC.json and the kernels. Examples: share/monocle/tune.",
     "KernelSpecification may be a list of kernels. They run in order, and their times are added. An element of "
     "Arguments may be only a name: the argument with this name in an earlier kernel.",
     "The members of SPEC.json that monocle uses are:",

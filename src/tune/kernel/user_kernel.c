@@ -7,6 +7,7 @@
 #include "base/driver_call.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "path/pass_tuned.h"
 #include "tune/kernel/user_rig.h"
 
 #include <assert.h>
@@ -337,6 +338,75 @@ static bool run_build(void *of, int runs)
     return use_build(built, &request, runs, &reply);
 }
 
+// ---- the database ----
+
+static void make_key(const struct user_kernel *user, struct pass_key *key)
+{
+    int64_t side[2] = {1, 1};
+    for (int i = 0; i < 2 && i < user->spec.problems; i++) {
+        if (!value_whole(&user->spec.problem[i], &side[i]) || side[i] < 1 || side[i] > INT_MAX)
+            side[i] = 1;
+    }
+    snprintf(key->pass, sizeof(key->pass), "kernel:%s", user->name);
+    tuned_size((int)side[0], (int)side[1], key->size);
+    pass_key_device(key, &user->device->info);
+}
+
+// Returns the configuration that space_print writes in this way; -1: none.
+static int parse_configuration(const struct space *space, const char *text)
+{
+    uint16_t tuple[SPACE_PARAMS];
+    for (int p = 0; p < space->params; p++) {
+        const struct space_param *param = &space->param[p];
+        const size_t name = strlen(param->name);
+        size_t longest = 0;
+        bool found = false;
+        if (strncmp(text, param->name, name) != 0 || text[name] != '=')
+            return -1;
+        text += name + 1;
+        for (int v = 0; v < param->values; v++) {
+            const size_t length = strlen(param->value[v]);
+            if (strncmp(text, param->value[v], length) != 0 || text[length] != (p + 1 < space->params ? ',' : '\0') ||
+                (found && length < longest))
+                continue;
+            tuple[p] = (uint16_t)v;
+            longest = length;
+            found = true;
+        }
+        if (!found)
+            return -1;
+        text += longest + (p + 1 < space->params);
+    }
+    return space_find(space, tuple);
+}
+
+// Sets the configuration in use: of an entry for this description and these kernels.
+static void set_used(struct user_kernel *user)
+{
+    struct subject *subject = &user->subject;
+    struct tuned_found next = {0};
+    struct pass_key key;
+    make_key(user, &key);
+    while (!subject->has_used && tuned_next(user->device->tuned, &key.key, &next)) {
+        if (strcmp(next.entry->source, user->spec.hash) != 0)
+            continue;
+        subject->used = parse_configuration(&subject->space, next.entry->choice);
+        subject->has_used = subject->used >= 0;
+        subject->used_exactly = next.match == TUNED_EXACT && !next.stale;
+    }
+}
+
+static bool store(const struct subject *subject, int configuration, double ms, double default_ms)
+{
+    const struct user_kernel *user = kernel_of(subject);
+    struct pass_key key;
+    char choice[SPACE_TEXT], date[TUNED_DATE];
+    make_key(user, &key);
+    space_print(&subject->space, configuration, choice);
+    tuned_date(date);
+    return tuned_store(&(struct tuned_entry){key.key, choice, user->spec.hash, date, ms, default_ms});
+}
+
 // ---- the subject ----
 
 static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
@@ -422,7 +492,7 @@ bool user_kernel_reads(const struct subject *subject, const char *path)
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
 {
     static const struct subject_type type = {prepare, validate, build,        time_build, release,
-                                             print,   NULL,     close_kernel, run_build};
+                                             print,   store,    close_kernel, run_build};
     struct user_kernel *user = xalloc(sizeof(*user));
     char why[SPEC_WHY];
     struct spec *spec = &user->spec;
@@ -445,6 +515,7 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
     if (spec->ignored[0])
         log_warn("%s: these members have no effect: %s", path, spec->ignored);
     set_name(user);
+    set_used(user);
     budget->configurations = spec->budget;
     if (spec->fraction > 0 && spec->budget == 0)
         budget->configurations = (int)ceil(spec->fraction * spec->space.count);
