@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "image/convert.h"
 #include "image/videodev.h"
+#include "sink/pipewire_camera.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +27,16 @@ enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 // programs that read the device, or 1 for any number.
 enum { EVENT_CLIENT_USAGE = V4L2_EVENT_PRIVATE_START + 0x08E00000 + 1 };
 
+// The compiler removes the calls of a build without PipeWire.
+#ifdef HAVE_PIPEWIRE
+#define PIPEWIRE(camera) ((camera)->pipewire)
+#else
+#define PIPEWIRE(camera) ((struct pipewire_camera *)NULL)
+#endif
+
 struct virtual_camera {
-    int fd; // -1 when closed
+    struct pipewire_camera *pipewire; // it does all the work; NULL: the camera is a device
+    int fd;                           // -1 when closed
     char path[256];
     char name[300];                // "path (card)"
     struct v4l2_pix_format format; // the format that the driver set
@@ -302,6 +311,41 @@ static void *camera_run(void *context)
     return NULL;
 }
 
+// Returns the name of a camera of PipeWire, if the node is "pipewire" or "pipewire:NAME". NULL: it is a device.
+static const char *pipewire_name(const char *node)
+{
+    static const char word[] = "pipewire";
+    if (strncmp(node, word, sizeof(word) - 1) != 0)
+        return NULL;
+    node += sizeof(word) - 1;
+    return node[0] == '\0' || strcmp(node, ":") == 0 ? "monocle" : node[0] == ':' ? node + 1 : NULL;
+}
+
+static bool open_pipewire(struct virtual_camera *camera, const char *name, int width, int height, double rate)
+{
+#ifdef HAVE_PIPEWIRE
+    const struct image_shape shape = {.format = PIXFMT_NV12,
+                                      .width = width,
+                                      .height = height,
+                                      .color = {COLOR_MATRIX_601, COLOR_RANGE_LIMITED}}; // as without PipeWire
+    camera->shape = shape;
+    camera->reports = true;
+    camera->period_ns = (int64_t)(NS_PER_S / (rate > 0 ? rate : DEFAULT_RATE));
+    snprintf(camera->name, sizeof(camera->name), "pipewire (%.200s)", name);
+    void *memory = calloc(1, image_bytes(&shape));
+    image_wrap(&camera->picture[0], &shape, memory);
+    if (memory && blacken(camera))
+        camera->pipewire = pipewire_camera_open(name, &camera->picture[0], camera->period_ns);
+    else
+        log_error("cannot allocate frames for the virtual camera %s: out of memory", camera->name);
+    return camera->pipewire;
+#else
+    log_error("this monocle was built without PipeWire; install libpipewire-0.3-dev and build it again, or name a node "
+              "such as /dev/video10");
+    return false;
+#endif
+}
+
 struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate)
 {
     struct virtual_camera *camera = xalloc(sizeof(*camera));
@@ -315,7 +359,10 @@ struct virtual_camera *virtual_camera_open(const char *node, int width, int heig
         log_error("a virtual camera needs frames of at least 2x2 pixels; choose a larger --size");
         goto fail;
     }
-    if (!open_node(camera, node) || !choose_format(camera, width, height) || !make_pictures(camera))
+    const char *name = pipewire_name(node);
+    if (name && open_pipewire(camera, name, width, height, rate))
+        return camera;
+    if (name || !open_node(camera, node) || !choose_format(camera, width, height) || !make_pictures(camera))
         goto fail;
     set_rate(camera, rate);
     announce_writer(camera);
@@ -336,6 +383,8 @@ void virtual_camera_close(struct virtual_camera *camera)
 {
     if (!camera)
         return;
+    if (PIPEWIRE(camera))
+        pipewire_camera_close(camera->pipewire);
     if (camera->started) {
         pthread_mutex_lock(&camera->lock);
         camera->stop = true;
@@ -364,6 +413,10 @@ const struct image_shape *virtual_camera_shape(const struct virtual_camera *came
 
 bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame)
 {
+    if (PIPEWIRE(camera)) {
+        pipewire_camera_send(camera->pipewire, frame);
+        return true;
+    }
     pthread_mutex_lock(&camera->lock);
     image_copy(&camera->picture[camera->waiting], frame);
     camera->counts.skipped += camera->fresh && camera->counts.sent > 0;
@@ -387,6 +440,8 @@ bool virtual_camera_reports(const struct virtual_camera *camera)
 
 int virtual_camera_watched(struct virtual_camera *camera)
 {
+    if (PIPEWIRE(camera))
+        return pipewire_camera_watched(camera->pipewire);
     struct v4l2_event event = {0};
     uint32_t readers;
     while (camera->reports && videodev_ask(camera->fd, VIDIOC_DQEVENT, &event) == 0) {
@@ -400,13 +455,18 @@ int virtual_camera_watched(struct virtual_camera *camera)
 void virtual_camera_blank(struct virtual_camera *camera)
 {
     pthread_mutex_lock(&camera->lock);
-    if (blacken(camera)) // else the thread repeats the last frame
+    const bool black = blacken(camera); // else the thread repeats the last frame
+    if (PIPEWIRE(camera) && black)
+        pipewire_camera_send(camera->pipewire, &camera->picture[0]);
+    else if (black)
         pthread_cond_signal(&camera->changed);
     pthread_mutex_unlock(&camera->lock);
 }
 
 struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera)
 {
+    if (PIPEWIRE(camera))
+        return pipewire_camera_counts(camera->pipewire);
     struct virtual_camera *locked = (struct virtual_camera *)camera; // for its lock
     pthread_mutex_lock(&locked->lock);
     const struct virtual_camera_counts counts = camera->counts;

@@ -1,4 +1,4 @@
-// virtual_camera.h: writes frames to a virtual camera, a V4L2 output device such as v4l2loopback
+// virtual_camera.h: writes frames to a virtual camera: a V4L2 output device such as v4l2loopback, or a PipeWire node
 #pragma once
 
 #include "image/image.h"
@@ -14,9 +14,9 @@ struct virtual_camera_counts {
     uint64_t repeated; // how often the last frame was written again because the next one was late
 };
 
-// `node` is a path, or the number of /dev/videoN. The frames have the size width x height, rounded down to even
-// numbers. `rate` is in frames per second; 0: unknown. Starts a thread that writes the frames, so that the caller never
-// waits for the device. Returns NULL on failure (logged, with advice). Call all functions on one thread.
+// `node` is a path, the number of /dev/videoN, or pipewire[:NAME]. The frames have the size width x height, rounded
+// down to even numbers. `rate` is in frames per second; 0: unknown. Starts a thread that writes the frames, so that the
+// caller never waits for the device. Returns NULL on failure (logged, with advice). Call all functions on one thread.
 struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate);
 void virtual_camera_close(struct virtual_camera *camera); // accepts NULL
 

@@ -83,7 +83,7 @@ static const struct option live_options[] = {
          "longest wait of a camera's or stream's frame for its matte; default: until the next frame; files: no limit",
      .offset = AT(matte_wait), .max = 1000},
     {"virtual-camera", 0, OPTION_TEXT, "NODE",
-     .help = "send the filtered frames to NODE, a V4L2 output device such as v4l2loopback's /dev/video10",
+     .help = "send the filtered frames to NODE, a V4L2 output device (v4l2loopback) or pipewire[:NAME]",
      .offset = AT(virtual_camera), .complete = "file"},
     {"on-demand", 0, OPTION_FLAG,
      .help = "with --virtual-camera --headless: keep the camera closed while no program reads the virtual camera",

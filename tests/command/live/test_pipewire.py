@@ -1,10 +1,11 @@
 """test_pipewire.py: cameras of a PipeWire daemon of its own, of which each check has a picture of known bytes
 
-    test_pipewire.py MONOCLE PROVIDER [CHECK...]
+    test_pipewire.py MONOCLE PROVIDER READER [CHECK...]
 """
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from checks import TESTS, Checks, at, programs, skip, slow
 from live_support import PATIENCE, environment, run
 
-MONOCLE, PROVIDER = programs(2)
+MONOCLE, PROVIDER, READER = programs(3)
 for name in ("dbus-daemon", "pipewire", "wireplumber"):
     if not shutil.which(name):
         skip("%s is not installed" % name)
@@ -71,6 +72,16 @@ class Daemon:
     def cameras(self):
         text = run(MONOCLE, "cameras", "--json", **self.env)[1]
         return json.loads(text or "[]")
+
+    def serial(self, name, other=None):
+        """Returns the serial number of a camera, which is not `other`, when it is listed."""
+        deadline = time.monotonic() + 10 * PATIENCE
+        while time.monotonic() < deadline:
+            found = [node["node"].split(":")[1] for node in self.cameras() if node["id"] == name]
+            if found and found[0] != other:
+                return found[0]
+            time.sleep(0.1)
+        raise AssertionError("there is no camera %s" % name)
 
     def remove(self, process):
         self.stop([process])
@@ -260,6 +271,64 @@ def lost(c):
         equal(c, watched.end(), 130)
 
 
+def read(server, serial, keep, frames, limit):
+    """Returns the seconds that a program needs for this many frames of a camera; None: longer than the limit."""
+    try:
+        done = subprocess.run([READER, serial, str(keep), str(frames)], env={**os.environ, **server.env},
+                              capture_output=True, text=True, timeout=limit * PATIENCE)
+    except subprocess.TimeoutExpired:
+        return None
+    return float(done.stdout)
+
+
+def sink(c):
+    """The virtual camera: its pixels, a program that ends with all buffers, and one that keeps them."""
+    with daemon() as server:
+        watched = Watched(server, "pattern:1280x720@30", "-p", "cpu", "--virtual-camera", "pipewire:Filtered picture")
+        serial = server.serial("monocle")
+        node = server.cameras()[0]
+        equal(c, node["name"], "Filtered picture")
+        equal(c, node["offers"], [{"format": "nv12", "usable": True, "width": 1280, "height": 720,
+                                   "width_least": 1280, "height_least": 720, "rates": [30.0]}])
+        c.check(node["passed_over"], "the camera of a monocle is the default")
+        took = read(server, serial, 0, 60, 10)
+        c.check(took and 1.5 < took < 3 * PATIENCE, "60 frames in", took)
+        reader = subprocess.Popen([READER, serial, "8", "1000"], env={**os.environ, **server.env},
+                                  stdout=subprocess.PIPE, text=True)
+        equal(c, reader.stdout.readline(), "held\n")
+        took = read(server, serial, 0, 30, 5)
+        c.check(took, "beside a program that keeps all buffers")
+        reader.kill()
+        reader.wait()
+        took = read(server, serial, 0, 30, 5)
+        c.check(took, "after a program that was killed with all buffers")
+        code, start, _, err = pixels(server, "pipewire:Filtered")
+        equal(c, (code, start.get("in"), start.get("matrix")), (0, "host-ptr", "601"), err)
+        server.kill()
+        c.check(watched.wait("the PipeWire daemon has ended; reconnecting", 5), "end of the daemon")
+        server.start()
+        c.check(read(server, server.serial("monocle"), 0, 30, 10), "after the end of the daemon")
+        equal(c, watched.end(), 130)
+
+
+def still(c):
+    """The picture of one frame, which is repeated, is that of docs/pixels.md: equal to an image's."""
+    with daemon() as server:
+        image = at("grey.ppm")
+        with open(image, "wb") as file:
+            file.write(b"P6 64 48 255\n" + bytes([100, 150, 200]) * 64 * 48)
+        watched = Watched(server, image, "--loop", "-p", "cpu", "--virtual-camera", "pipewire")
+        server.serial("monocle")
+        png = at("out.png")
+        code = run(MONOCLE, "live", "pipewire:monocle", "--headless", "-p", "cpu", "-n", "5", "--screenshot", png,
+                   **server.env)[0]
+        equal(c, code, 0)
+        out = run("convert", png, "-format", "%[pixel:p{0,0}] %[pixel:p{63,47}]", "info:")[1].decode()
+        seen = [int(number) for number in re.findall(r"[0-9]+(?=[,)])", out)]
+        c.check(len(seen) >= 6 and all(abs(a - b) <= 2 for a, b in zip(seen[:3], (100, 150, 200))), out)
+        equal(c, watched.end(), 130)
+
+
 @slow
 def connects(c):
     """1,000 connections to the same camera leak no descriptor, buffer or thread of the daemon."""
@@ -282,4 +351,4 @@ def connects(c):
             c.check(abs(a[0] - b[0]) <= 8 and abs(a[1] - b[1]) <= 1, before, after)
 
 
-sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, connects))
+sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, sink, still, connects))

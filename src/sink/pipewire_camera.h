@@ -1,0 +1,18 @@
+// pipewire_camera.h: a virtual camera that is a node of the PipeWire daemon
+#pragma once
+
+#include "image/image.h"
+#include "sink/virtual_camera.h"
+
+struct pipewire_camera;
+
+// Starts a thread that makes the node `name`, again after each end of the daemon. Its frames have this shape (with the
+// matrix 601 and limited range), and the
+// thread repeats the last one as that of a virtual camera does. `black`: the first frame, which is copied. Returns NULL
+// on failure (logged): no daemon runs.
+struct pipewire_camera *pipewire_camera_open(const char *name, const struct image *black, int64_t period_ns);
+void pipewire_camera_close(struct pipewire_camera *camera); // accepts NULL
+// Copies a frame once: to the memory that programs read, or to its own memory if none reads it.
+void pipewire_camera_send(struct pipewire_camera *camera, const struct image *frame);
+bool pipewire_camera_watched(struct pipewire_camera *camera); // a program reads it
+struct virtual_camera_counts pipewire_camera_counts(struct pipewire_camera *camera);
