@@ -33,6 +33,12 @@ const char *bench_word(int index);
 // Measures, or reads results, and prints them. Returns the exit code.
 int figures_run(const struct bench *bench, struct chosen *chosen);
 
+struct json_t; // of jansson
+
+// Adds "doubt", a text, "" for usable results, and "conclusions", sentences about `bench paths`.
+void conclusion_add(const struct bench_result *result, struct json_t *object);
+void conclusion_print(const struct bench_result *result); // prints both
+
 enum { FIGURE_TEXT = 64, FIGURE_LINE = 80 };
 
 // Prints the figures of one test in lines of at most FIGURE_LINE columns, unless names are longer; nothing if there are

@@ -314,10 +314,58 @@ static void print_notes(const struct figure_table *table)
     }
 }
 
+// ---- parameters that all figures share ----
+
+// Returns the length of word `index` of the parameters; *word begins there. 0: there are fewer.
+static int word_at(const char *parameters, int index, const char **word)
+{
+    for (*word = parameters; index > 0 && **word; index--) {
+        *word += strcspn(*word, " ");
+        *word += strspn(*word, " ");
+    }
+    return (int)strcspn(*word, " ");
+}
+
+// Removes the words that are equal in all marked figures, except the last word, which names the column. Prints them.
+static void print_shared(struct figure *figures, int count, const bool *marked)
+{
+    const char *word, *other, *comma = "";
+    char text[TEXT] = "", left[FIGURE_PARAMETERS];
+    bool shared[FIGURE_PARAMETERS / 2] = {false};
+    int used = 0, length, marks = 0;
+    for (int i = 0; i < count; i++)
+        marks += marked[i];
+    for (int w = 0; marks > 1 && (length = word_at(figures[0].parameters, w, &word)) > 0 && word[length]; w++) {
+        shared[w] = true;
+        for (int i = 0; i < count; i++)
+            shared[w] = shared[w] && (!marked[i] || (word_at(figures[i].parameters, w, &other) == length &&
+                                                     strncmp(word, other, (size_t)length) == 0));
+        if (shared[w] && used < TEXT) {
+            const int key = (int)strcspn(word, "=");
+            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%.*s %.*s", comma, key, word,
+                             length - key > 0 ? length - key - 1 : 0, word + key + 1);
+            comma = "; ";
+        }
+    }
+    for (int i = 0; i < count && text[0]; i++) {
+        int at = 0;
+        for (int w = 0; marked[i] && (length = word_at(figures[i].parameters, w, &word)) > 0; w++)
+            if (!shared[w])
+                at += snprintf(left + at, sizeof(left) - (size_t)at, "%s%.*s", text_if(at, " "), length, word);
+        if (marked[i])
+            memcpy(figures[i].parameters, left, (size_t)at + 1);
+    }
+    if (text[0])
+        printf("%*s", GAP, "");
+    if (text[0])
+        options_print_text(stdout, text, GAP, 2 * GAP, FIGURE_LINE);
+}
+
 // ---- the table ----
 
-// Prints the figures that have the parameters of the first; `shown` marks them.
-static void print_alike(const struct figure *figures, int count, bool *shown)
+// Prints the figures that have the parameters of the first; `shown` marks them. Shared parameters are removed from
+// them.
+static void print_alike(struct figure *figures, int count, bool *shown)
 {
     struct figure_table table = {0};
     const size_t room = (size_t)count;
@@ -328,12 +376,17 @@ static void print_alike(const struct figure *figures, int count, bool *shown)
     table.row = places;
     table.column = places + room;
     split(figures, false, table.rows.key, table.columns.key);
+    bool *const mine = xcalloc(room, sizeof(*mine));
     for (int i = 0; i < count; i++) {
-        if (shown[i] || !has_keys(&table, &figures[i]))
-            continue;
-        shown[i] = true;
-        add_figure(&table, &figures[i]);
+        mine[i] = !shown[i] && has_keys(&table, &figures[i]);
+        shown[i] = shown[i] || mine[i];
     }
+    print_shared(figures, count, mine);
+    split(figures, false, table.rows.key, table.columns.key);
+    for (int i = 0; i < count; i++)
+        if (mine[i])
+            add_figure(&table, &figures[i]);
+    free(mine);
     turn(&table);
     const int fit = columns_in_line(&table), blocks = (table.columns.count + fit - 1) / fit;
     for (int b = 0; figures->parameters[0] && b < blocks; b++)

@@ -129,7 +129,45 @@ static void print_text(const char *text)
     csv_print(stdout, text);
 }
 
-static void print_csv(const struct bench_result *result)
+// Copies the name of parameter `index` of all figures. False: there are fewer.
+static bool parameter_name(const struct bench_result *result, int index, char name[FIGURE_PARAMETERS])
+{
+    char seen[4 * FIGURE_PARAMETERS] = " ", word[FIGURE_PARAMETERS];
+    for (int i = 0; i < result->figures; i++) {
+        for (const char *at = result->figure[i].figure.parameters; *at; at += strspn(at, " ")) {
+            snprintf(word, sizeof(word), " %.*s ", (int)strcspn(at, "= "), at);
+            at += strcspn(at, " ");
+            if (strstr(seen, word) || strlen(seen) + strlen(word) > sizeof(seen))
+                continue;
+            strcat(seen, word + 1);
+            word[strlen(word) - 1] = '\0';
+            strcpy(name, word + 1);
+            if (index-- == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+// Prints a field for each parameter of all figures of `columns`: its value in these parameters; NULL: its name.
+static void print_parameters(const struct bench_result *columns, const char *parameters)
+{
+    char name[FIGURE_PARAMETERS], value[FIGURE_PARAMETERS];
+    for (int i = 0; parameter_name(columns, i, name); i++) {
+        const size_t length = strlen(name);
+        const char *at = parameters;
+        while (at && *at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
+            at += strcspn(at, " ");
+            at += strspn(at, " ");
+        }
+        snprintf(value, sizeof(value), "%.*s", at && *at ? (int)strcspn(at + length + 1, " ") : 0,
+                 at && *at ? at + length + 1 : "");
+        print_text(parameters ? value : name);
+    }
+}
+
+// The columns of the parameters are those of `columns`.
+static void print_csv(const struct bench_result *result, const struct bench_result *columns)
 {
     const json_t *device = json_object_get(result->head, "device"), *tests = json_object_get(result->head, "tests");
     for (int i = 0; i < result->figures; i++) {
@@ -153,6 +191,7 @@ static void print_csv(const struct bench_result *result)
         print_number(item->base_spread);
         print_number(item->change);
         print_number(item->p);
+        print_parameters(columns, f->parameters);
         printf("\n");
     }
 }
@@ -198,10 +237,15 @@ static void finish_device(struct figures *figures)
     if (o->json)
         print_json(result_json(result), JSON_COMPACT | JSON_REAL_PRECISION(6));
     else if (o->csv) {
-        if (figures->results.count == 0)
+        const bool first = figures->results.count == 0;
+        const struct bench_result *columns = first ? result : &figures->results.result[0];
+        if (first) {
             printf("device,name,test,parameters,status,value,by_event,unit,spread,rounds,checked,note,verdict,"
-                   "base_value,base_spread,change,p\n");
-        print_csv(result);
+                   "base_value,base_spread,change,p");
+            print_parameters(columns, NULL);
+            printf("\n");
+        }
+        print_csv(result, columns);
     } else {
         const json_t *load = json_object_get(device, "load");
         printf("\n");
@@ -211,6 +255,7 @@ static void finish_device(struct figures *figures)
         print_sensor(device, "temperature_c", "temperature", "°C");
         if (figures->bench->base)
             figure_table_verdicts(result);
+        conclusion_print(result);
     }
     struct bench_results *all = &figures->results;
     all->result = xgrow(all->result, (size_t)all->count, sizeof(*all->result));
@@ -449,8 +494,11 @@ static bool write_report(struct figures *figures)
         json_object_set_new(result, "label", json_string("base"));
         json_array_append_new(results, result);
     }
-    for (int i = 0; i < figures->results.count; i++)
-        json_array_append_new(results, result_json(&figures->results.result[i]));
+    for (int i = 0; i < figures->results.count; i++) {
+        json_t *result = result_json(&figures->results.result[i]);
+        conclusion_add(&figures->results.result[i], result);
+        json_array_append_new(results, result);
+    }
     const bool ok = page_write(&figures->report, "assets/report.html", results);
     json_decref(results);
     return ok;

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -171,12 +172,14 @@ def tables(c):
     code, out, err = bench(*args, "-f", "gray", "-f", MATRIX)
     text = out.decode()
     c.check(code == 0 and err == "" and "\nfilters, ms (less is better):\n" in text, text, err)
-    c.check("\nfilters.speed, Mpixel/s:\n" in text and "\n  gray rgba cpu 1 " in text, text)
-    c.check("\n  convolve=0.5 0 0 ..-0.5:bias=3 rgba cpu 1 " in text.replace("\xa0", " "), "a long chain", text)
+    c.check("\nfilters.speed, Mpixel/s:\n" in text and "\n  gray  " in text and "; path cpu; " in text, text)
+    c.check("\n  convolve=0.5 0 0 ..-0.5:bias=3  " in text.replace("\xa0", " "), "a long chain", text)
     code, out, err = bench(*args, "-f", "gray", "-f", "blur=2,gray", "--csv")
     table = [r for r in csv.DictReader(io.StringIO(out.decode())) if r["test"] == "filters"]
     c.check(code == 0 and [r["parameters"].partition(" ")[0] for r in table] == ["case=gray", "case=blur=2,gray"], out)
     c.check(list(table[0])[:len(COLUMNS)] == COLUMNS and float(table[1]["value"]) > 0 and not table[0]["device"], table)
+    c.check([(r["case"], r["format"], r["path"], r["size"]) for r in table] ==
+            [("gray", "rgba", "cpu", "64x48"), ("blur=2,gray", "rgba", "cpu", "64x48")], "a column each", out)
     long = "convolve=" + " ".join(f"0.1{n:02}" for n in range(25))
     found = rows_of(c, *args, "-f", long, "-f", long[:-1] + "5")
     c.check(found[0]["case"] != found[1]["case"], "chains that differ at their end", found)
@@ -197,6 +200,46 @@ def saved(c):
     c.check(code == 0 and json.loads(again) == json.loads(out), again, err)
     code, again, err = bench("paths", at("paths.json"))
     c.check(code == 0 and "\npaths.stage, ms" in again.decode(), again, err)
+
+
+def concludes(c):
+    """The fastest path, the reason and doubts, in the table and on the page."""
+    def figure(test, value, spread, path, **more):
+        return {"test": test, "status": "ok", "value": value, "spread": spread, "rounds": 9, "checked": True,
+                "parameters": {"case": "gray", "format": "nv21", "to": "memory", "path": path, "threads": 2,
+                               "frames": 1, "size": "640x480", **more}}
+
+    def says(load, spread, slower, **device):
+        stages = [figure("paths.stage", ms, spread, "opencl", stage=stage)
+                  for stage, ms in (("copy_in", .25), ("upload", .5), ("passes", .125))]
+        result = {"format": 1, "monocle": "1.0.0", "measured": "2026-11-29T00:00:00Z", "tests":
+                  {name: {"unit": "ms", "definition": name} for name in ("paths", "paths.stage")},
+                  "device": {"name": "d", "processors": 2, "load": load, **device}, "figures":
+                  [figure("paths", 4, spread, "cpu", frames=2), figure("paths", 2, spread, "cpu"),
+                   figure("paths", slower, spread, "opencl"), *stages]}
+        with open(at("r.json"), "w", encoding="utf-8") as file:
+            json.dump(result, file)
+        code, out, err = bench("paths", at("r.json"), "--report", at("r.html"))
+        with open(at("r.html"), encoding="utf-8") as file:
+            page = file.read()
+        text = " ".join(out.decode().split())
+        c.check(code == 0, err)
+        for name in "doubt", "conclusions":
+            told = json.loads(re.search(f'"{name}": ("[^"]*"|\\[[^]]*\\])', page)[1])
+            c.check(all(line in text for line in ([told] if isinstance(told, str) else told)), name, told, text)
+        return text
+
+    text = says(0.5, .01, 6)
+    c.check("cpu is fastest for 640x480 and gray: 2 ms per frame, 500 frames/s, 1 in flight, because there is no GPU; "
+            "opencl takes 3 times as long." in text and "say little" not in text, text)
+    text = says(0.5, .01, 6, type="gpu")
+    c.check("1 in flight: opencl needs 0.75 ms for copies and 0.125 ms for the filters; opencl" in text, text)
+    text = says(11, .01, .5, type="gpu")
+    c.check("opencl is fastest" in text and "its filters take 0.125 ms" in text, text)
+    c.check("say little: at the start the load was 11.0 on 2 processors. Measure" in text, text)
+    text = says(2, 1.15, 2.5)
+    c.check("cpu or opencl for 640x480" in text and "the spread hides which one is fastest" in text, text)
+    c.check("on 2 processors, and most figures have a spread above 20%." in text, text)
 
 
 def wrong_pictures(c):
@@ -366,5 +409,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0] > 0, "figures of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, measures, variants, paths, default_paths, tables, saved, wrong_pictures, compare,
-                      errors, narrow, processor_name, interrupted))
+sys.exit(Checks().run(rows, measures, variants, paths, default_paths, tables, saved, concludes, wrong_pictures,
+                      compare, errors, narrow, processor_name, interrupted))
