@@ -95,6 +95,27 @@ static void offer_choices(const struct typed *typed, const char *choices)
         offer(typed, word, "");
 }
 
+// Offers the values and names of a filter's parameters; `values`: the text after "FILTER=".
+static void offer_parameters(struct typed typed, const struct filter *filter, const char *values)
+{
+    const char *last = values, *colon;
+    int position = 0;
+    char name[64];
+    for (; (colon = strchr(last, ':')); last = colon + 1)
+        position++;
+    const char *equals = strchr(last, '=');
+    for (int i = 0; i < filter_param_count(filter); i++) {
+        const struct param *p = &filter->params[i];
+        snprintf(name, sizeof(name), "%s=", p->name);
+        const bool named = equals && strncmp(last, name, strlen(name)) == 0;
+        typed.kept = (size_t)((named ? equals + 1 : last) - typed.word);
+        if ((named || (!equals && i == position)) && p->type != PARAM_TEXT)
+            offer_choices(&typed, p->choices);
+        if (!equals && i >= position)
+            offer(&typed, name, p->help);
+    }
+}
+
 // Offers values of an option or a property, by its row. A value of kind "filter" is a chain: completes its last filter.
 static void offer_values(struct typed typed, const char *choices, const char *kind)
 {
@@ -103,6 +124,16 @@ static void offer_values(struct typed typed, const char *choices, const char *ki
         const char *comma = strrchr(typed.word + typed.kept, ',');
         typed.kept = comma ? (size_t)(comma - typed.word) + 1 : typed.kept;
         printf(":nospace\n");
+        const char *begin = typed.word + typed.kept, *equals = strchr(begin, '=');
+        char name[64];
+        snprintf(name, sizeof(name), "%.*s", equals ? (int)(equals - begin) : 0, begin);
+        if (equals) {
+            user_filters_load(getenv("MONOCLE_FILTERS"));
+            const struct filter *filter = filter_find(name);
+            if (filter)
+                offer_parameters(typed, filter, equals + 1);
+            return;
+        }
     }
     offer_kind(&typed, kind);
 }

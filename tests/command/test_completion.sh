@@ -93,6 +93,9 @@ completes "export" monocle tuned ex
 completes "merged.jsonl" monocle tuned import -j me
 completes "blur" monocle live -f blu
 completes "2,sepia" monocle live -f blur = 2,sep
+completes "average" monocle live -f gray = av
+completes "brightness=" monocle live -f blur = 2,contrast = 1 : br
+completes "paint" monocle live -f gray = mode = pa
 completes "3,threshold" monocle -f blur = 1 : 3,thr
 completes "yu12 yuyv" monocle live --pixel-format yu
 completes "mjpeg" monocle live --pixel-format mj
