@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "command/shared.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 struct tuned_options {
-    bool json;
+    bool json, header;
     const char *device, *pass;
 };
 
@@ -24,6 +25,8 @@ static const struct option options[] = {
      .help = "only entries whose device has this type or a name that contains DEVICE; default: all",
      .choices = "gpu|cpu|accelerator"},
     {"pass", 0, OPTION_TEXT, "PASS", .help = "only entries whose pass contains PASS; default: all", .offset = AT(pass)},
+    {"header", 0, OPTION_FLAG, .offset = AT(header),
+     .help = "with export: write the entries of your own kernels as macros of a C header"},
     JSON_OPTION(AT(json), "print entries as a JSON array, and counts as a JSON object"),
     {0},
 };
@@ -31,6 +34,7 @@ static const char *const examples[] = {
     "monocle tuned  list the entries",
     "monocle tuned --json --pass blur2  print all fields of the entries whose pass contains blur2",
     "monocle tuned export -d H200 h200.tsv  write the entries of a device to a file",
+    "monocle tuned export --header -d H200 tuned.h  write the parameters of your own kernels for a C program",
     "monocle tuned import h200.tsv  use the entries of another machine",
     "monocle tuned clear --pass blur  remove your entries whose pass contains blur",
     NULL,
@@ -39,6 +43,8 @@ static const char *const details[] = {
     "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
     "list\tprint one line per entry (default)",
     "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
+    "export --header FILE\twrite KERNEL_NAME_PARAMETER for each parameter of the pass kernel:NAME, and "
+    "KERNEL_NAME_OPTIONS for the compiler of OpenCL; of several entries of a kernel, the latest counts",
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
     "clear\tremove your entries",
@@ -232,27 +238,116 @@ static int run_list(struct tuned_options *o, const char *operand)
     return some ? EXIT_OK : EXIT_NOTHING;
 }
 
+// ---- a C header ----
+
+static const char kernel_prefix[] = "kernel:"; // of the passes that are users' kernels
+
+// Writes a text in capitals, with _ for all other characters than letters and digits.
+static void print_macro(FILE *out, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        fputc(isalnum((unsigned char)text[i]) && (unsigned char)text[i] < 0x80 ? toupper((unsigned char)text[i]) : '_',
+              out);
+}
+
+// Returns the length of "NAME=VALUE" at the beginning of a choice. A value may contain commas.
+static size_t setting_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    while (text[length]) {
+        const char *next = text + length + 1;
+        size_t name = 0;
+        while (isalnum((unsigned char)next[name]) || next[name] == '_')
+            name++;
+        if (name > 0 && !isdigit((unsigned char)next[0]) && next[name] == '=')
+            break;
+        length += 1 + strcspn(next, ",");
+    }
+    return length;
+}
+
+// Writes the macros of an entry.
+static void print_macros(const struct tuned_entry *entry, FILE *out)
+{
+    const char *kernel = entry->key.pass + strlen(kernel_prefix);
+    const bool plain = !strpbrk(entry->choice, " \t\"\\'"); // such values would need quotes
+    fprintf(out, "\n// %s on %s: %.4g ms, default %.4g ms, %s.\n", kernel, entry->key.device, entry->ms,
+            entry->default_ms, entry->date);
+    for (const char *at = entry->choice; *at; at += *at == ',') {
+        const size_t length = setting_length(at), name = strcspn(at, "=");
+        fputs("#define KERNEL_", out);
+        print_macro(out, kernel, strlen(kernel));
+        fputc('_', out);
+        print_macro(out, at, name);
+        if (name < length)
+            fprintf(out, " %.*s", (int)(length - name - 1), at + name + 1);
+        fputc('\n', out);
+        at += length;
+    }
+    if (!plain)
+        return;
+    fputs("#define KERNEL_", out);
+    print_macro(out, kernel, strlen(kernel));
+    fputs("_OPTIONS \"", out);
+    for (const char *at = entry->choice; *at; at += *at == ',') {
+        const size_t length = setting_length(at);
+        fprintf(out, "%s-D%.*s", at > entry->choice ? " " : "", (int)length, at);
+        at += length;
+    }
+    fputs("\"\n", out);
+}
+
+// Writes the macros of each kernel's latest entry. Returns the number of kernels.
+static size_t print_header(struct tuned_options *o, const struct tuned_list *entries, FILE *out)
+{
+    size_t count = 0;
+    fputs("// Written by monocle tuned export --header.\n#pragma once\n", out);
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct tuned_entry *entry = entries->entry[i];
+        bool latest = is_wanted(o, entry) && strncmp(entry->key.pass, kernel_prefix, strlen(kernel_prefix)) == 0;
+        for (size_t k = 0; latest && k < entries->count; k++) {
+            const struct tuned_entry *other = entries->entry[k];
+            const int order = strcmp(other->date, entry->date);
+            latest = !is_wanted(o, other) || strcmp(other->key.pass, entry->key.pass) != 0 || order < 0 ||
+                     (order == 0 && k <= i);
+        }
+        if (latest)
+            print_macros(entry, out);
+        count += latest;
+    }
+    return count;
+}
+
+// Returns the number of entries.
+static size_t print_entries(struct tuned_options *o, const struct tuned_list *entries, FILE *out)
+{
+    size_t count = 0;
+    tuned_print_head(out);
+    for (size_t i = 0; i < entries->count; i++) {
+        if (!is_wanted(o, entries->entry[i]))
+            continue;
+        tuned_entry_print(entries->entry[i], out);
+        count++;
+    }
+    return count;
+}
+
 // Writes the system's entries, then the user's, because the last line with a key counts.
 static int run_export(struct tuned_options *o, const char *path)
 {
     char *text = NULL;
-    size_t size, count = 0;
+    size_t size;
     FILE *out = xmemstream(&text, &size);
     struct tuned_list entries = {0};
     tuned_level_read(TUNED_SYSTEM, &entries);
     tuned_level_read(TUNED_USER, &entries);
-    tuned_print_head(out);
-    for (size_t i = 0; i < entries.count; i++) {
-        if (!is_wanted(o, entries.entry[i]))
-            continue;
-        tuned_entry_print(entries.entry[i], out);
-        count++;
-    }
+    const size_t count = (o->header ? print_header : print_entries)(o, &entries, out);
     tuned_list_free(&entries);
     xmemclose(out);
     int code = EXIT_OK;
     if (count == 0) {
-        log_error("there is nothing to export: no entry of yours or of the system has this device and pass");
+        log_error("there is nothing to export: no entry of yours or of the system %s this device and pass",
+                  o->header ? "is of a kernel of yours and has" : "has");
         code = EXIT_NOTHING;
     } else if (strcmp(path, "-") == 0) {
         fwrite(text, 1, size, stdout); // main reports an error
@@ -366,6 +461,10 @@ static int run(int argc, char **argv)
     }
     if (o.json && action->run == run_export) {
         log_error("export writes no JSON; remove --json, or use 'monocle tuned list --json'");
+        return EXIT_USAGE;
+    }
+    if (o.header && action->run != run_export) {
+        log_error("--header applies only to export; leave it out");
         return EXIT_USAGE;
     }
     return action->run(&o, operands.count > 1 ? operands.word[1] : NULL);

@@ -98,6 +98,24 @@ def exporting(c):
     c.check(not os.path.exists(at("none")), "an empty file was made")
 
 
+def header(c):
+    """The header has the macros of each kernel's latest entry."""
+    write("home/monocle/tuned", HEAD, entry(), entry(**{"pass": "kernel:sum-2"}, choice="A=1,B=x y,z,C_1=2"),
+          entry(**{"pass": "kernel:sum-2"}, device="older", date="2020-01-01T00:00:00Z", choice="A=9"),
+          entry(**{"pass": "kernel:mul"}, choice="GROUP=64,PAD=0"))
+    code, out, err = tuned("export", "--header", "-")
+    macros = [line for line in out.splitlines() if line.startswith("#define")]
+    c.check(code == 0 and err == "" and macros == [
+        "#define KERNEL_SUM_2_A 1", "#define KERNEL_SUM_2_B x y,z", "#define KERNEL_SUM_2_C_1 2",
+        "#define KERNEL_MUL_GROUP 64", "#define KERNEL_MUL_PAD 0",
+        '#define KERNEL_MUL_OPTIONS "-DGROUP=64 -DPAD=0"'], code, out, err)
+    code, out, err = tuned("export", "--header", "-", "-d", "older")
+    c.check(code == 0 and "KERNEL_SUM_2_A 9" in out and "MUL" not in out, out, err)
+    code, out, err = tuned("export", "--header", "-", "--pass", "rgba")
+    c.check(code == 3 and out == "" and "of a kernel of yours" in err, out, err)
+    c.check(tuned("list", "--header")[0] == 2, "only export")
+
+
 def importing(c):
     tuned("export", "all.tsv")
     os.unlink(at("home/monocle/tuned"))
@@ -211,5 +229,5 @@ def in_use(c):
         c.check(got[2] == ("user", match, stale, choice), changes, got[2])
 
 
-sys.exit(Checks().run(listing, exporting, importing, clearing, wrong, full_disk, damaged, in_use,
+sys.exit(Checks().run(listing, exporting, header, importing, clearing, wrong, full_disk, damaged, in_use,
                       before=prepare))
