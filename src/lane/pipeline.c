@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,9 +29,9 @@ static bool print_chain(const struct lane_pipeline *pipeline, enum lane_stage st
         used += snprintf(text + used, CHAIN_TEXT - (size_t)used, "%s%.3f %.3f", i > 0 ? " " : "", at[0], at[1]);
     }
     used += snprintf(text + used, CHAIN_TEXT - (size_t)used, ":%d:%d", lane_view.columns, lane_view.rows);
-    // A ridge is a little wider than a line.
+    // A ridge is a little wider than a line; a program may draw wider ones. White marks without a ridge move the lines.
     if (stage >= LANE_RIDGE)
-        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray=paint%s", text_if(!marks, ",ridge=4"));
+        snprintf(text + used, CHAIN_TEXT - (size_t)used, ",gray=paint,ridge=%d", marks ? 6 : 4);
     return true;
 }
 

@@ -1,6 +1,6 @@
-// pipeline.h: the chain that makes the table of column sums of a frame: bird's-eye picture, grey, ridge; or the
-// bird's-eye picture of the marks that a program of a matte finds. The caller's
-// path runs it, and returns only the sums. One thread at a time.
+// pipeline.h: the chain that makes the table of column sums of a frame: bird's-eye picture of the frame, or of the
+// marks that a program of a matte finds; grey, ridge. The caller's path runs it, and returns only the sums. One thread
+// at a time.
 #pragma once
 
 #include "lane/finder.h"
@@ -16,7 +16,7 @@ struct lane_pipeline {
     struct lane_map map; // of the camera
     unsigned changes;    // of the map
     struct lane_settings settings;
-    const char *marks;               // program of a matte that finds marks; NULL: the ridge finds them
+    const char *marks;               // program of a matte whose white parts are marks; NULL: none
     struct frame_time frame_time;    // of the frame of lane_pipeline_sums and lane_pipeline_stage
     struct path_setup setup;         // of `shown`: kind, device, GL context, input and threads
     struct path *shown[LANE_STAGES]; // the chain to the end of each stage; NULL: not opened

@@ -96,8 +96,12 @@ static bool unpack(const struct matte_network *network, const char *archive, con
     char *text = run((const char *const[]){"tar", "-xzf", archive, "--no-same-owner", "-C", directory,
                                            "--strip-components=1", network->member, NULL});
     free(text);
-    return text && snprintf(member, ROOM, "%s/%s", directory, file_base(network->member)) < PATH_MAX &&
-           compare(member, network->hash, &same) && same;
+    if (!text || snprintf(member, ROOM, "%s/%s", directory, file_base(network->member)) >= PATH_MAX ||
+        !compare(member, network->hash, &same))
+        return false;
+    if (!same)
+        log_error("the file %s of %s has another SHA-256 than %s", network->member, archive, network->hash);
+    return same;
 }
 
 // Copies the file to its place: whole or not at all. False: logged.

@@ -416,7 +416,7 @@ for row in range(height):
         continue
     depth = 1.4 / math.tan(angle) * math.cos(pitch) + 1.4 * math.sin(pitch)
     for middle in LINES:
-        left, right = ((320 + focal * (middle + side) / depth) * width / 640 for side in (-0.075, 0.075))
+        left, right = ((320 + focal * (middle + side) / depth) * width / 640 for side in (-0.15, 0.15))
         for x in range(max(int(left), 0), min(int(right) + 1, width)):
             share = min(right, x + 1) - max(left, x)
             matte[row * width + x] = max(matte[row * width + x], min(255, int(255 * share)))
@@ -446,7 +446,7 @@ def marks(c):
         c.check(len(frame["lanes"]) == 3, frame)
         for middle, lane in zip(lines, frame["lanes"]):
             points = [(x, y) for x, y in zip(lane, frame["h_samples"]) if x >= 0]
-            wrong = [(x, y) for x, y in points if abs(x - 320 - focal * middle / depth_of(y, focal)) > wide]
+            wrong = [(x, y) for x, y in points if abs(x - 320 - focal * middle / depth_of(y + 0.5, focal)) > wide]
             c.check(len(points) > 10 and not wrong, middle, wrong, frame)
     done = run(*args, "dies", env=env, code=1)
     found = [json.loads(line) for line in done.stdout.splitlines()]
