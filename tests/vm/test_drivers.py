@@ -64,7 +64,7 @@ if EMULATED:
     sys.exit(Checks().run(machine, vivid, usb.usb, usb.usb_pulled, usb.usb_unread, loop.loopback,
                           usb.usb_stalled, usb.usb_bayer, signals.dead_writer, signals.permission, signals.grabber,
                           signals.television, loop.fixed_formats, loop.read_by_gst, loop.late_reader_and_killed_writer,
-                          loop.wrong_nodes, loop.exclusive, loop.on_demand))
+                          loop.wrong_nodes, loop.exclusive, loop.on_demand, loop.ten_sizes))
 need_tools()
 with tempfile.TemporaryDirectory() as FOLDER:
     code = start_guest(FOLDER)
