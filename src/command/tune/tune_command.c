@@ -585,7 +585,7 @@ static const char *const details[] = {
     "numbers "
     "or expressions; GlobalSizeType: OpenCL (GlobalSize counts work-items; default) or CUDA (it counts work-groups); "
     "ProblemSize: a number for expressions",
-    "Arguments\tin the kernel's order: Name; Type, such as int32, float or float4; MemoryType: Vector (default), "
+    "Arguments\tin the kernel's order: Name; Type, such as int32, half, float or float4; MemoryType: Vector (default), "
     "Scalar "
     "or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; Output: "
     "1 in any argument: only the arguments with 1 are compared",

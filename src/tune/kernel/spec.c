@@ -256,17 +256,44 @@ bool spec_load(struct spec *spec, const char *path)
 
 // ---- elements ----
 
+static double load_half(uint16_t half)
+{
+    const int exponent = half >> 10 & 31, fraction = half & 1023;
+    double value = ldexp(exponent == 0 ? fraction : fraction + 1024, (exponent == 0 ? 1 : exponent) - 25);
+    if (exponent == 31)
+        value = fraction ? NAN : INFINITY;
+    return half >> 15 ? -value : value;
+}
+
+// Rounds to the nearest value, or to the even one of two.
+static uint16_t half_of(double value)
+{
+    const double size = fabs(value);
+    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    if (isnan(value))
+        return 0x7e00;
+    if (size >= 65520)
+        return sign | 0x7c00;
+    const int exponent = size < 0x1p-14 ? -14 : ilogb(size);
+    // A fraction of 1024 or 2048 carries into the exponent.
+    const int fraction = (int)rint(ldexp(size, 10 - exponent));
+    return (uint16_t)(sign | ((exponent + 14) * 1024 + fraction));
+}
+
 static double load(const struct spec_type *type, const void *at)
 {
     union {
         int8_t i1;
         int16_t i2;
+        uint16_t u2;
         int32_t i4;
         int64_t i8;
         float f4;
         double f8;
     } word;
     memcpy(&word, at, (size_t)type->bytes);
+    if (type->number == SPEC_FLOAT && type->bytes == 2)
+        return load_half(word.u2);
     if (type->number == SPEC_FLOAT)
         return type->bytes == 4 ? (double)word.f4 : word.f8;
     const bool is_signed = type->number == SPEC_SIGNED;
@@ -289,7 +316,8 @@ static void store(const struct spec_type *type, void *at, double value)
     const int bits = 8 * type->bytes - (is_signed ? 1 : 0);
     if (type->number == SPEC_FLOAT) {
         const float single = (float)value;
-        memcpy(at, type->bytes == 4 ? (const void *)&single : &value, (size_t)type->bytes);
+        const uint16_t half = half_of(value);
+        memcpy(at, type->bytes == 2 ? &half : type->bytes == 4 ? (const void *)&single : &value, (size_t)type->bytes);
         return;
     }
     const double least = is_signed ? -ldexp(1, bits) : 0;

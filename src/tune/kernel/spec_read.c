@@ -267,12 +267,13 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
         enum spec_number number;
         int bytes;
     } types[] = {
-        {"float", SPEC_FLOAT, 4},     {"double", SPEC_FLOAT, 8},    {"int8", SPEC_SIGNED, 1},
-        {"int16", SPEC_SIGNED, 2},    {"int32", SPEC_SIGNED, 4},    {"int64", SPEC_SIGNED, 8},
-        {"uint8", SPEC_UNSIGNED, 1},  {"uint16", SPEC_UNSIGNED, 2}, {"uint32", SPEC_UNSIGNED, 4},
-        {"uint64", SPEC_UNSIGNED, 8}, {"char", SPEC_SIGNED, 1},     {"uchar", SPEC_UNSIGNED, 1},
-        {"short", SPEC_SIGNED, 2},    {"ushort", SPEC_UNSIGNED, 2}, {"int", SPEC_SIGNED, 4},
-        {"uint", SPEC_UNSIGNED, 4},   {"long", SPEC_SIGNED, 8},     {"ulong", SPEC_UNSIGNED, 8},
+        {"half", SPEC_FLOAT, 2},      {"float", SPEC_FLOAT, 4},     {"double", SPEC_FLOAT, 8},
+        {"int8", SPEC_SIGNED, 1},     {"int16", SPEC_SIGNED, 2},    {"int32", SPEC_SIGNED, 4},
+        {"int64", SPEC_SIGNED, 8},    {"uint8", SPEC_UNSIGNED, 1},  {"uint16", SPEC_UNSIGNED, 2},
+        {"uint32", SPEC_UNSIGNED, 4}, {"uint64", SPEC_UNSIGNED, 8}, {"char", SPEC_SIGNED, 1},
+        {"uchar", SPEC_UNSIGNED, 1},  {"short", SPEC_SIGNED, 2},    {"ushort", SPEC_UNSIGNED, 2},
+        {"int", SPEC_SIGNED, 4},      {"uint", SPEC_UNSIGNED, 4},   {"long", SPEC_SIGNED, 8},
+        {"ulong", SPEC_UNSIGNED, 8},
     };
     static const int lanes[] = {1, 2, 4, 8, 16};
     const char *name = need_text(reader, json, "Type");
@@ -286,10 +287,11 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
             return true;
         }
     }
-    return name && refuse(reader,
-                          "Type is '%.40s', but must be float, double, int8 to int64, uint8 to uint64, or a vector "
-                          "such as float4",
-                          name);
+    return name &&
+           refuse(reader,
+                  "Type is '%.40s', but must be half, float, double, int8 to int64, uint8 to uint64, or a vector "
+                  "such as float4",
+                  name);
 }
 
 // Reads FillType, FillValue, DataSource and RandomSeed.

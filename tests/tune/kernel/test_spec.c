@@ -140,7 +140,7 @@ static const struct {
      "Arguments[0]: Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\""},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":0}")), "Size '0' is 0, but must be"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"10 ** 18\"}")), "at most 1 TiB"},
-    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"half\",\"Size\":1}")), "Type is 'half'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"quarter\",\"Size\":1}")), "Type is 'quarter'"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"MemoryType\":\"Symbol\"}")),
      "MemoryType is 'Symbol'"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"FillType\":\"Script\"}")),
@@ -252,6 +252,47 @@ static void test_content(void)
     CHECK(memcmp(floats, again, 4 * sizeof(float)) != 0);
 }
 
+// IEEE 754, binary16.
+static void test_half(void)
+{
+    static const struct {
+        const char *value;
+        uint16_t bits;
+    } rows[] = {
+        {"1", 0x3c00},
+        {"-2", 0xc000},
+        {"0.1", 0x2e66},
+        {"65504", 0x7bff},
+        {"65519", 0x7bff},
+        {"65520", 0x7c00},
+        {"-1e9", 0xfc00},
+        {"2047.9", 0x6800},
+        {"2049", 0x6800},
+        {"2051", 0x6802},
+        {"2.0 ** -14", 0x400},
+        {"2.0 ** -24", 1},
+        {"2.0 ** -25", 0},
+        {"3 * 2.0 ** -26", 1},
+        {"0", 0},
+        {"1 + 2.0 ** -11", 0x3c00},
+    };
+    const struct spec_argument argument = {
+        .name = "h", .type = {SPEC_FLOAT, 2, 1}, .bytes = 2, .tolerance = {SPEC_EACH, 0.00097}};
+    char content[100], why[SPEC_WHY];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        uint16_t half[4] = {0};
+        snprintf(content, sizeof(content), "\"FillValue\":\"%s\"", rows[i].value);
+        fill("half", content, half);
+        check_that(&unit, half[0] == rows[i].bits && half[3] == rows[i].bits, "%s is %04x", rows[i].value, half[0]);
+    }
+    CHECK(spec_same(&argument, &(uint16_t){0x3bff}, &(uint16_t){0x3c00}, why));  // 2 ** -11
+    CHECK(!spec_same(&argument, &(uint16_t){0x3c01}, &(uint16_t){0x3c00}, why)); // 2 ** -10 = .000977
+    CHECK_HAS(why, "h[0] is 1.00098 instead of 1");
+    CHECK(spec_same(&argument, &(uint16_t){0x0001}, &(uint16_t){0x8002}, why));
+    CHECK(!spec_same(&argument, &(uint16_t){0x7c00}, &(uint16_t){0x3c00}, why));
+    CHECK(!spec_same(&argument, &(uint16_t){0x7e00}, &(uint16_t){0x3c00}, why));
+}
+
 static void test_same(void)
 {
     static const struct {
@@ -295,6 +336,7 @@ int main(void)
     test_refusals();
     test_large();
     test_content();
+    test_half();
     test_same();
     return check_end(&unit);
 }
