@@ -1,21 +1,18 @@
 #!/usr/bin/env python3
 """test_word.py MONOCLE: the filter matte with programs of the test, on each path, compared with docs/pixels.md"""
 import os
+import re
 import sys
+import textwrap
 
 sys.path.append(sys.path[0] + "/../support")
 from checks import Checks, at, programs
 from live_support import events, has_opencl, picture, png, run, y4m
 
 BINARY, = programs(1)
-# A program for mattes: copies the red of each pixel.
-RED = """#!/usr/bin/env python3
-import sys
-width, height = int(sys.argv[1]), int(sys.argv[2])
-while len(frame := sys.stdin.buffer.read(width * height * 3)) == width * height * 3:
-    sys.stdout.buffer.write(frame[::3])
-    sys.stdout.buffer.flush()
-"""
+# The program for mattes of the guide: copies the red of each pixel.
+with open(sys.path[0] + "/../../docs/guide.md", encoding="utf-8") as guide:
+    RED = textwrap.dedent(re.search(r"(    #!/usr/bin/env python3\n(    .*\n)+)", guide.read()).group(1))
 WIDTH, HEIGHT = 512, 288  # twice the size of a matte
 
 
