@@ -2,6 +2,7 @@
 #include "command/live/lists.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "command/live/events.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
@@ -15,14 +16,6 @@
 enum { ROWS_MOST = LOOKS_MAX + KEY_GROUPS, PICTURES_MOST = 64 };
 
 // ---- pictures of the looks ----
-
-static void forget_pictures(struct chooser *chooser)
-{
-    image_free(&chooser->small);
-    image_free(&chooser->sheet);
-    chooser->made = 0;
-    chooser->changes++;
-}
 
 // Filters an image with the cpu path; `to` gets an image that the caller frees. False: it is impossible.
 static bool filter_image(const struct image *from, const struct chain *chain, struct image *to)
@@ -55,14 +48,40 @@ static bool shrink(const struct image *frame, struct image *small)
     return ok;
 }
 
-// Returns true if the cpu path starts at once: no program of a matte, no compiler.
-static bool starts_at_once(const struct chain *chain)
+static bool has_matte(const struct chain *chain)
 {
     for (int i = 0; i < chain->count; i++) {
-        if (chain->stage[i].filter->user || strcmp(chain->stage[i].filter->name, "matte") == 0)
-            return false;
+        if (strcmp(chain->stage[i].filter->name, "matte") == 0)
+            return true;
     }
-    return true;
+    return false;
+}
+
+static void *make_picture(void *context)
+{
+    struct chooser *chooser = context;
+    if (has_matte(&chooser->look) || !filter_image(&chooser->small, &chooser->look, &chooser->filtered))
+        chooser->filtered = (struct image){0};
+    chooser->done = true;
+    return NULL;
+}
+
+// Waits for the thread.
+static void join(struct chooser *chooser)
+{
+    if (chooser->running)
+        pthread_join(chooser->thread, NULL);
+    chooser->running = chooser->done = false;
+}
+
+static void forget_pictures(struct chooser *chooser)
+{
+    join(chooser);
+    image_free(&chooser->filtered);
+    image_free(&chooser->small);
+    image_free(&chooser->sheet);
+    chooser->made = 0;
+    chooser->changes++;
 }
 
 // Copies the middle of the image to a picture of the sheet.
@@ -93,25 +112,25 @@ static bool make_sheet(struct session *s, struct chooser *chooser)
     return true;
 }
 
+// A users' filter is compiled, so a thread makes each picture. The picture of a look that cannot be made, or with a
+// matte, is the frame.
 void lists_step(struct session *s)
 {
     struct chooser *chooser = &s->chooser;
+    char error[CHAIN_ERROR];
     if (chooser->kind != CHOOSER_LOOKS || (!chooser->sheet.memory && !make_sheet(s, chooser)))
         return;
-    const int number = chooser->made;
-    if (number * CHOICE_HEIGHT >= chooser->sheet.shape.height || number >= s->looks.count)
-        return;
-    struct chain *chain = xalloc(sizeof(*chain)); // too large for the stack
-    struct image filtered = {0};
-    char error[CHAIN_ERROR];
-    const bool ok = chain_parse(chain, s->looks.look[number].chain, error) && starts_at_once(chain) &&
-                    filter_image(&chooser->small, chain, &filtered);
-    put_picture(ok ? &filtered : &chooser->small, &chooser->sheet, number);
-    image_free(&filtered);
-    free(chain);
-    chooser->made++;
-    chooser->changes++;
-    s->redraw = true;
+    if (chooser->running && chooser->done) {
+        join(chooser);
+        put_picture(chooser->filtered.memory ? &chooser->filtered : &chooser->small, &chooser->sheet, chooser->made++);
+        image_free(&chooser->filtered);
+        chooser->changes++;
+        s->redraw = true;
+    }
+    const int next = chooser->made;
+    if (!chooser->running && next * CHOICE_HEIGHT < chooser->sheet.shape.height && next < s->looks.count &&
+        chain_parse(&chooser->look, s->looks.look[next].chain, error)) // it was parsed before
+        chooser->running = thread_start(&chooser->thread, make_picture, chooser, "pictures");
 }
 
 // ---- rows ----
@@ -205,6 +224,7 @@ static void hide_look(struct session *s)
         return;
     panes_changed(s->stream.panes, false);
     note_clear(&s->stream.note, false);
+    note_clear(&s->stream.note, true); // of a look that cannot be built
 }
 
 static void list_close(struct session *s)

@@ -33,7 +33,12 @@ struct chooser {
     // The pictures of the looks, one below the other, made one by one.
     struct image small, sheet; // `small`: the frame of the moment when the list was opened
     int made;                  // pictures in the sheet
-    unsigned changes;          // of the sheet, in all lists
+    struct chain look;         // of the next picture, which a thread makes
+    struct image filtered;     // its result; empty: it failed
+    pthread_t thread;
+    bool running; // the thread runs, or waits to be joined
+    atomic_bool done;
+    unsigned changes; // of the sheet, in all lists
 };
 
 // Shows the looks one after another beside the original, until the user does something. Zeroed is off.

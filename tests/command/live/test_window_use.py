@@ -6,6 +6,7 @@ Needs a display (with-display gives one) and xdotool.
 import glob
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,22 @@ def chooses(c):
     c.check(live.quit()[0] == 0, "the end")
 
 
+def scaled(c):
+    """On a monitor with twice the usual pixels per inch, the window has twice the size; the next one has the same."""
+    if not shutil.which("xprop"):
+        print("scaled: xprop is missing (package x11-utils)")
+        return
+    subprocess.run(["xprop", "-root", "-f", "RESOURCE_MANAGER", "8s", "-set", "RESOURCE_MANAGER", "Xft.dpi: 192"],
+                   check=True)
+    try:
+        for _ in range(2):
+            live = view(PATTERN, XDG_STATE_HOME=at("state"))
+            c.check(live.geometry() == (640, 480), live.geometry())
+            c.check(live.quit()[0] == 0, "the end")
+    finally:
+        subprocess.run(["xprop", "-root", "-remove", "RESOURCE_MANAGER"], check=True)
+
+
 def error_window(c):
     """An error before the window appears is shown in a window until a key is pressed, if the desktop entry starts
     monocle."""
@@ -281,5 +298,5 @@ def last_run_faults(c):
 
 
 need_window()
-sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, error_window, full_screen, last_run,
-                      last_run_faults))
+sys.exit(Checks().run(no_rate, real_size, showcase, without_camera, chooses, scaled, error_window, full_screen,
+                      last_run, last_run_faults))
