@@ -42,6 +42,24 @@ INLINE pixel mixed(pixel p, pixel kept, int share)
     return p;
 }
 
+INLINE pixel premultiplied(pixel p)
+{
+    p.r = part255(p.r * p.a);
+    p.g = part255(p.g * p.a);
+    p.b = part255(p.b * p.a);
+    return p;
+}
+
+// Without alpha there is no colour.
+INLINE pixel unpremultiplied(pixel p)
+{
+    int a = max(p.a, 1), most = p.a == 0 ? 0 : 255;
+    p.r = min(most, quotient(255 * p.r + a / 2, a));
+    p.g = min(most, quotient(255 * p.g + a / 2, a));
+    p.b = min(most, quotient(255 * p.b + a / 2, a));
+    return p;
+}
+
 // Returns the mix of a pixel and one over it, whose colours are multiplied by alpha: red + 2^8 green + 2^16 blue +
 // 2^24 alpha.
 INLINE pixel over(pixel p, int word)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct filter filter_premultiply, filter_unpremultiply;
+extern const struct filter filter_premultiply, filter_unpremultiply, filter_veil, filter_weigh, filter_unweigh,
+    filter_reveal;
 
 const size_t pass_pixel_bytes[] = {[PASS_RGBA] = 4, [PASS_GREY] = 1};
 
@@ -301,16 +302,6 @@ static const struct stage *add_weight(struct plan *plan, const struct filter *fi
     return &plan->stage[plan->stages - 1];
 }
 
-// Adds a stencil that filters alpha too, and lets alpha weigh its colours.
-static void add_weighed(struct plan *plan, const struct stage *stage)
-{
-    struct stage weighed = *stage;
-    weighed.arguments.alpha = true;
-    add_weight(plan, &filter_premultiply);
-    add_stage(plan, &weighed);
-    add_weight(plan, &filter_unpremultiply);
-}
-
 // Adds the steps of a stage.
 static void add_steps(struct plan *plan, const struct stage *stage)
 {
@@ -350,29 +341,125 @@ static void find_kept(struct plan *plan, int number, int first)
     plan->stage[number].arguments.back = number - first;
 }
 
+// Returns the matte that weighs the colours of filters from stage `first` on, its kept picture; -1: none. Until then,
+// no other filter gets a kept picture, and none changes alpha.
+static int find_matte(const struct chain *chain, int first)
+{
+    int matte = -1;
+    bool weighs = false;
+    for (int i = chain->count - 1; i > first; i--) {
+        const struct stage *stage = &chain->stage[i];
+        if (filter_sees_frame(stage->filter) && !stage->arguments.weighed && chain_kept(chain, i) == first)
+            matte = i;
+    }
+    for (int i = first; i < matte; i++) {
+        const struct filter *filter = chain->stage[i].filter;
+        if (filter->alpha || filter_is_mask(filter))
+            return -1;
+        weighs = weighs || filter->weighs;
+    }
+    for (int i = matte + 1; weighs && i < chain->count; i++) {
+        const int kept = filter_is_mask(chain->stage[i].filter) ? chain_kept(chain, i) : matte;
+        weighs = kept < first || kept >= matte;
+    }
+    return weighs ? matte : -1;
+}
+
+// The matte whose numbers weigh colours, while a plan adds the stages from its kept picture on.
+struct matte_weights {
+    int matte;    // its number in the chain; -1: none
+    int kept;     // the stage whose input is the kept picture, with 255 minus the numbers as alpha
+    bool weighed; // the colours are multiplied
+};
+
+static void add_kept(struct plan *plan, const struct filter *filter, int kept)
+{
+    add_weight(plan, filter);
+    find_kept(plan, plan->stages - 1, kept);
+}
+
+// Begins the weights at stage `first` of the chain, if a matte has them.
+static void begin_weights(struct plan *plan, struct matte_weights *weights, int first)
+{
+    weights->matte = find_matte(&plan->chain, first);
+    if (weights->matte < 0)
+        return;
+    const int veil = plan->stages;
+    add_weight(plan, &filter_veil);
+    add_stage(plan, &plan->chain.stage[weights->matte]);
+    find_kept(plan, plan->stages - 1, veil);
+    weights->kept = plan->stages;
+}
+
+// Multiplies colours by the weights before stencils that these weigh, and divides colours after them.
+static void turn_weights(struct plan *plan, struct matte_weights *weights, bool weighs)
+{
+    if (weighs != weights->weighed)
+        add_kept(plan, weighs ? &filter_weigh : &filter_unweigh, weights->kept);
+    weights->weighed = weighs;
+}
+
+// Adds a stencil that makes alpha, too.
+static void add_with_alpha(struct plan *plan, const struct stage *stage)
+{
+    struct stage weighed = *stage;
+    weighed.arguments.alpha = true;
+    add_stage(plan, &weighed);
+}
+
+// Adds a stencil whose colours alpha weighs.
+static void add_weighed(struct plan *plan, const struct stage *stage)
+{
+    add_weight(plan, &filter_premultiply);
+    add_with_alpha(plan, stage);
+    add_weight(plan, &filter_unpremultiply);
+}
+
+// Adds a stage of the chain. `opaque`: the stage's input is.
+static void add_any(struct plan *plan, const struct stage *stage, bool matte_weighs, bool opaque)
+{
+    if (stage->filter->steps)
+        add_steps(plan, stage);
+    else if (matte_weighs)
+        add_with_alpha(plan, stage);
+    else if (stage->filter->weighs && !stage->arguments.weighed && !opaque)
+        add_weighed(plan, stage);
+    else
+        add_stage(plan, stage);
+}
+
 // Makes the stages of the plan from those of the chain. `opaque`: as in plan_make.
 static void add_stages(struct plan *plan, bool opaque)
 {
     int first[CHAIN_MAX]; // the plan's number of each stage of the chain
+    struct matte_weights weights = {-1, 0, false};
     for (int i = 0; i < plan->chain.count; i++) {
         const struct stage *stage = &plan->chain.stage[i];
         first[i] = plan->stages;
+        if (weights.matte < 0 && opaque)
+            begin_weights(plan, &weights, i);
         if (is_marker(stage))
             continue;
-        const bool weighs = stage->filter->weighs && !stage->arguments.weighed && !opaque;
-        (stage->filter->steps ? add_steps : weighs ? add_weighed : add_stage)(plan, stage);
+        if (weights.matte >= 0)
+            turn_weights(plan, &weights, stage->filter->weighs);
+        if (weights.matte == i) {
+            add_kept(plan, &filter_reveal, weights.kept);
+            weights.matte = -1;
+            continue;
+        }
+        add_any(plan, stage, weights.weighed, opaque);
         opaque = opaque && !stage->filter->alpha;
         if (filter_is_mask(stage->filter))
             find_kept(plan, plan->stages - 1, first[chain_kept(&plan->chain, i)]);
     }
 }
 
-static bool change_alpha(const struct stage *const *stages, int count)
+// Returns true if the output of point filters is opaque, given whether their input is.
+static bool leave_opaque(const struct stage *const *stages, int count, bool opaque)
 {
-    bool change = false;
     for (int i = 0; i < count; i++)
-        change = change || stages[i]->filter->alpha;
-    return change;
+        opaque = stages[i]->filter == &filter_reveal || (opaque && !stages[i]->filter->alpha);
+    return opaque;
 }
 
 // Returns true if the pass mixes pixels. A map of whole numbers only moves them.
@@ -430,7 +517,7 @@ static void weigh_colors(struct plan *plan, bool opaque)
 {
     for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
-        opaque = opaque && !change_alpha(pass->before, pass->before_count);
+        opaque = leave_opaque(pass->before, pass->before_count, opaque);
         if (!opaque && mixes_pixels(pass)) {
             const bool begun = i > 0 && pass[-1].warp == pass->warp; // columns, then rows
             pass = begun ? pass : premultiply_before(plan, i);
@@ -438,7 +525,7 @@ static void weigh_colors(struct plan *plan, bool opaque)
             if (i + 1 == plan->count || pass[1].warp != pass->warp || !mixes_pixels(pass + 1))
                 unpremultiply_after(plan, pass);
         }
-        opaque = opaque && !change_alpha(pass->after, pass->after_count);
+        opaque = leave_opaque(pass->after, pass->after_count, opaque);
     }
     for (int i = 0; i < plan->stages; i++)
         plan->stage[i].arguments.weighed = true;
@@ -704,12 +791,12 @@ void plan_mark_grey(struct plan *plan, bool opaque, bool grey)
     for (int i = 0; i < plan->count; i++) {
         struct pass *pass = &plan->pass[i];
         grey = grey_behind(pass->before, pass->before_count, grey);
-        opaque = opaque && !change_alpha(pass->before, pass->before_count);
+        opaque = leave_opaque(pass->before, pass->before_count, opaque);
         pass->equal_channels = grey;
         pass->grey = grey && opaque;
         grey = grey_behind(&pass->stencil, pass->stencil ? 1 : 0, grey); // a warp of grey is grey
         grey = grey_behind(pass->after, pass->after_count, grey) && !pass_remembers(pass);
-        opaque = opaque && !change_alpha(pass->after, pass->after_count);
+        opaque = leave_opaque(pass->after, pass->after_count, opaque);
         if (grey && opaque && i < plan->count - 1 && !pass->kept && pass[1].second.kind == PICTURE_NONE)
             pass->writes = plan->pass[i + 1].reads = PASS_GREY;
     }

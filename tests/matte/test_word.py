@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_word.py MONOCLE: the filter matte with programs of the test, on each path, compared with docs/pixels.md"""
+import inspect
 import os
 import re
 import sys
@@ -41,23 +42,27 @@ def mixed(p, kept, m):
 def expected(turned):
     """The inverted picture, where its red is high or low; a matte with plain edges."""
     out = bytearray()
+    shares = matte(WIDTH, HEIGHT, lambda x, y: source(2 * x, 2 * y)[0])
+    for i, m in enumerate(shares):
+        m = 255 - m if turned else m
+        out += bytes(mixed(255 - c, c, m) for c in source(i % WIDTH, i // WIDTH))
+    return bytes(out)
 
-    def level(x, y):
-        return source(2 * x, 2 * y)[0] * 256
 
-    for y in range(HEIGHT):
-        v = min(max(((2 * y + 1) * (144 * 65536 // HEIGHT) >> 1) - 32768, 0), 143 << 16)
+def matte(width, height, level):
+    """The numbers m of a picture's pixels from those of a matte, with plain edges."""
+    out = []
+    for y in range(height):
+        v = min(max(((2 * y + 1) * (144 * 65536 // height) >> 1) - 32768, 0), 143 << 16)
         top = min(v >> 16, 142)
         g = (v - (top << 16)) >> 8
-        for x in range(WIDTH):
-            u = min(max(((2 * x + 1) * (256 * 65536 // WIDTH) >> 1) - 32768, 0), 255 << 16)
+        for x in range(width):
+            u = min(max(((2 * x + 1) * (256 * 65536 // width) >> 1) - 32768, 0), 255 << 16)
             left = min(u >> 16, 254)
             f = (u - (left << 16)) >> 8
-            a, b = ((level(left + i, top) * (256 - g) + level(left + i, top + 1) * g) >> 8 for i in (0, 1))
-            m = ((a * (256 - f) + b * f) >> 8) >> 8
-            m = 255 - m if turned else m
-            out += bytes(mixed(255 - c, c, m) for c in source(x, y))
-    return bytes(out)
+            a, b = ((256 * level(left + i, top) * (256 - g) + 256 * level(left + i, top + 1) * g) >> 8 for i in (0, 1))
+            out.append((a * (256 - f) + b * f) >> 16)
+    return out
 
 
 def pixels(c):
@@ -85,6 +90,64 @@ def edges(c):
     for path, vectors in (("cpu", "plain"), ("gl", None), ("opencl", None)):
         code, got, errors = filtered(path, chain, MONOCLE_VECTORS=vectors)
         c.check(code == 3 or got == want[1], path, code, errors)
+
+
+def swept(values, width, height, weights, half, shift):
+    """A weighted sum along rows, then along columns; both divided with `shift`, or, if it is 0, at the end."""
+    reach = len(weights) // 2
+    for across in (True, False):
+        out = []
+        for y in range(height):
+            for x in range(width):
+                at = ((min(max(x + i, 0), width - 1), y) if across else (x, min(max(y + i, 0), height - 1))
+                      for i in range(-reach, reach + 1))
+                total = sum(w * values[v * width + u] for w, (u, v) in zip(weights, at))
+                out.append((total + half) >> shift if shift else total)
+        values = out
+    return values if shift else [(v + half) // len(weights)**2 for v in values]
+
+
+def weighed(planes, kept, m, width, height, blurs):
+    """Blurs three planes of colours that m weighs."""
+    planes = [[(c * k + 127) // 255 for c, k in zip(plane, m)] for plane in planes] + [m]
+    for weights, half, shift in blurs:
+        planes = [swept(plane, width, height, weights, half, shift) for plane in planes]
+    return [[min(255, (255 * c + a // 2) // a) if a else k for c, a, k in zip(planes[i], planes[3], kept[i])]
+            for i in range(3)]
+
+
+def block(x, y):
+    """A matte of blocks, in which most weights are 0, and a dot, which is too weak for a weight."""
+    if 97 < x < 104 and 17 < y < 24:
+        return 252
+    return 0 if (x // 40 + y // 36) % 2 else min(255, 3 * x)
+
+
+BLOCKS = f"""#!/usr/bin/env python3
+import sys
+{inspect.getsource(block)}
+while sys.stdin.buffer.read(256 * 144 * 3):
+    sys.stdout.buffer.write(bytes(block(x, y) for y in range(144) for x in range(256)))
+    sys.stdout.buffer.flush()
+"""
+
+
+def halo(c):
+    """Blurs weigh colours by the matte: the colours where it is 0 are not seen beside it."""
+    width, height = 75, 41
+    program("blocks", BLOCKS)
+    png(at("in.png"), width, height, lambda x, y: (x * y % 256, x * 37 % 256, (x + y) * 3 % 256))
+    kept = [picture(at("in.png"))[i::3] for i in range(3)]
+    m = [255 - v for v in matte(width, height, block)]
+    box, bell = ([1] * 7, 24, 0), ([4, 1744, 12888, 1744, 4], 1 << 13, 14)  # blur=3, gaussian=0.5
+    planes = weighed(kept, kept, m, width, height, [box, bell])
+    planes = weighed([[255 - v for v in plane] for plane in planes], kept, m, width, height, [([1] * 5, 12, 0)])
+    want = bytes(mixed(p[i], k[i], m[i]) for i in range(width * height) for p, k in zip(planes, kept))
+    chain = "keep,blur=3,gaussian=0.5,invert,blur=2,matte=blocks:behind:edge=plain"
+    for path, vectors in (("cpu", "plain"), ("cpu", None), ("gl", None), ("opencl", None)):
+        code, got, errors = filtered(path, chain, MONOCLE_VECTORS=vectors)
+        c.check(code == 3 or got == want, path, vectors, code, errors,
+                [(i, a, b) for i, (a, b) in enumerate(zip(got, want)) if a != b][:5])
 
 
 def hidden(c):
@@ -146,4 +209,4 @@ def refused(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, edges, hidden, failures, reported, refused))
+    sys.exit(Checks().run(pixels, edges, halo, hidden, failures, reported, refused))

@@ -200,6 +200,7 @@ const char *const path_filters[] = {
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
     "invert,inside",
     "keep,blur=2,gray,matte",
+    "mirror,keep,gray,blur=5,gaussian=1,invert,blur=1,matte,scale=60:30,sobel",
     "mirror,sobel,matte=none:behind:3:2.5:plain:500:1,invert",
     "blur=3,inside=10.5:-20:33.3:200:box:out:7.5",
     "fill=red,inside=20:10:60:80:ellipse",
@@ -378,7 +379,8 @@ void paths_filters(struct path_test *test)
                 ? strncmp(text, "blur", 4) == 0 || strncmp(text, "convolve", 8) == 0 || strncmp(text, "emboss", 6) == 0
                 : !local || has_stencil(text))
             path_case(test, PIXFMT_RGBA, size, text);
-        if (strncmp(text, "blur", 4) == 0 || strncmp(text, "gaussian", 8) == 0) // alpha does not weigh
+        // Alpha does not weigh; a matte weighs.
+        if (strncmp(text, "blur", 4) == 0 || strncmp(text, "gaussian", 8) == 0 || strstr(text, "matte"))
             path_case(test, CASE_OPAQUE, size, text);
     }
     for (int i = 0; filters[i] && !test->variant; i++)
