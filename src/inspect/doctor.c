@@ -555,9 +555,28 @@ static void note_isp(struct doctor *doctor, const char *node)
         doctor->isp = isp->name;
 }
 
+// Returns the first camera of PipeWire that monocle shows without its name; false if there is none.
+static bool find_pipewire(const struct doctor *doctor, char path[CAMERA_NODE])
+{
+    int count = 0;
+    struct camera_node *nodes = doctor->root[0] == '\0' ? source_cameras(&count) : NULL;
+    bool found = false;
+    for (int i = 0; i < count && !found; i++) {
+        found = source_has_word(nodes[i].path) && !nodes[i].passed[0];
+        memcpy(path, nodes[i].path, CAMERA_NODE);
+    }
+    free(nodes);
+    return found;
+}
+
 // Reports that no node is usable.
 static void report_no_camera(struct doctor *doctor, const char *why)
 {
+    char path[CAMERA_NODE];
+    if (find_pipewire(doctor, path)) {
+        doctor_report(doctor, FINDING_OK, NULL, "%s; monocle shows %s, a camera of PipeWire", why, path);
+        return;
+    }
     const bool pi = hardware_has(doctor, "Raspberry Pi");
     const char *fix =
         doctor->isp || pi

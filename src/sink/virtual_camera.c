@@ -27,13 +27,6 @@ enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };
 // programs that read the device, or 1 for any number.
 enum { EVENT_CLIENT_USAGE = V4L2_EVENT_PRIVATE_START + 0x08E00000 + 1 };
 
-// The compiler removes the calls of a build without PipeWire.
-#ifdef HAVE_PIPEWIRE
-#define PIPEWIRE(camera) ((camera)->pipewire)
-#else
-#define PIPEWIRE(camera) ((struct pipewire_camera *)NULL)
-#endif
-
 struct virtual_camera {
     struct pipewire_camera *pipewire; // it does all the work; NULL: the camera is a device
     int fd;                           // -1 when closed
@@ -323,7 +316,6 @@ static const char *pipewire_name(const char *node)
 
 static bool open_pipewire(struct virtual_camera *camera, const char *name, int width, int height, double rate)
 {
-#ifdef HAVE_PIPEWIRE
     const struct image_shape shape = {.format = PIXFMT_NV12,
                                       .width = width,
                                       .height = height,
@@ -339,11 +331,6 @@ static bool open_pipewire(struct virtual_camera *camera, const char *name, int w
     else
         log_error("cannot allocate frames for the virtual camera %s: out of memory", camera->name);
     return camera->pipewire;
-#else
-    log_error("this monocle was built without PipeWire; install libpipewire-0.3-dev and build it again, or name a node "
-              "such as /dev/video10");
-    return false;
-#endif
 }
 
 struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate)
@@ -383,7 +370,7 @@ void virtual_camera_close(struct virtual_camera *camera)
 {
     if (!camera)
         return;
-    if (PIPEWIRE(camera))
+    if (camera->pipewire)
         pipewire_camera_close(camera->pipewire);
     if (camera->started) {
         pthread_mutex_lock(&camera->lock);
@@ -413,7 +400,7 @@ const struct image_shape *virtual_camera_shape(const struct virtual_camera *came
 
 bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame)
 {
-    if (PIPEWIRE(camera)) {
+    if (camera->pipewire) {
         pipewire_camera_send(camera->pipewire, frame);
         return true;
     }
@@ -440,7 +427,7 @@ bool virtual_camera_reports(const struct virtual_camera *camera)
 
 int virtual_camera_watched(struct virtual_camera *camera)
 {
-    if (PIPEWIRE(camera))
+    if (camera->pipewire)
         return pipewire_camera_watched(camera->pipewire);
     struct v4l2_event event = {0};
     uint32_t readers;
@@ -456,7 +443,7 @@ void virtual_camera_blank(struct virtual_camera *camera)
 {
     pthread_mutex_lock(&camera->lock);
     const bool black = blacken(camera); // else the thread repeats the last frame
-    if (PIPEWIRE(camera) && black)
+    if (camera->pipewire && black)
         pipewire_camera_send(camera->pipewire, &camera->picture[0]);
     else if (black)
         pthread_cond_signal(&camera->changed);
@@ -465,7 +452,7 @@ void virtual_camera_blank(struct virtual_camera *camera)
 
 struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera)
 {
-    if (PIPEWIRE(camera))
+    if (camera->pipewire)
         return pipewire_camera_counts(camera->pipewire);
     struct virtual_camera *locked = (struct virtual_camera *)camera; // for its lock
     pthread_mutex_lock(&locked->lock);

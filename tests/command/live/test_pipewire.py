@@ -218,6 +218,7 @@ def doctor(c):
         server.provide("listed")
         out = run(MONOCLE, "doctor", **server.env)[1].decode()
         c.check("'Provider' is a camera of PipeWire" in out, out)
+        c.check(any(os.path.exists("/dev/video%d" % i) for i in range(64)) or "; monocle shows pipewire:" in out, out)
 
 
 class Watched:
