@@ -119,12 +119,11 @@ def ten_sizes(c):
     """A call goes on while the results change their size ten times: ffmpeg reads all frames, with the first size."""
     png(at("photo.png"), 30, 40)
     film("film.y4m", 32, 24, 6)
-    writer = Writer("pattern:64x48@8", NODE, "--socket", at("m"))
-    with writer:
+    size = 64 * 48 * 3 // 2
+    with Writer("pattern:64x48@8", NODE, "--socket", at("m")) as writer:
         m = Control(at("m"))
         reader = subprocess.Popen(["ffmpeg", "-v", "error", "-nostdin", "-y", "-f", "v4l2", "-i", NODE, "-c", "copy",
                                    "-flush_packets", "1", "-f", "rawvideo", at("call.raw")], stderr=subprocess.PIPE)
-        size = 64 * 48 * 3 // 2
 
         def counts():
             """Returns the number of frames that were read, and of those that were written."""
@@ -132,23 +131,25 @@ def ten_sizes(c):
             read = os.path.getsize(at("call.raw")) // size if os.path.exists(at("call.raw")) else 0
             return read, camera["sent"] - camera["skipped"] + camera["repeated"]
 
-        wait_for(c, lambda: counts()[0] > 3, "the reader")
-        read, written = counts()
-        for name, value in (("chain", "rotate=90"), ("chain", "crop=20:16"), ("chain", "scale=100"), ("chain", "none"),
-                            ("source", at("photo.png")), ("source", "pattern:80x60@8"), ("camera", "rotate=30"),
-                            ("source", at("film.y4m")), ("camera", "none"), ("source", "pattern:64x48@8")):
-            sent = m.get("virtual_camera")["sent"]
-            m.set(name, value)
-            if not wait_until(lambda: m.get("virtual_camera")["sent"] > sent, 5):
-                c.check(False, "no frame is sent after", name, value)
-                break
-        now_read, now_written = counts()
-        missing = (now_written - written) - (now_read - read)
-        c.check(missing <= 2, "frames of the call are missing:", missing, "of", now_written - written)
-        print("ten sizes: %d frames written, %d read" % (now_written - written, now_read - read))
-        reader.send_signal(signal.SIGINT)
-        err = reader.communicate(timeout=PATIENCE_S)[1]
-        c.check(os.path.getsize(at("call.raw")) % size == 0 and not err.strip(), "the size of frames", err)
+        try:
+            wait_for(c, lambda: counts()[0] > 3, "the reader")
+            read, written = counts()
+            for name, value in (("chain", "rotate=90"), ("chain", "crop=20:16"), ("chain", "scale=100"),
+                                ("chain", "none"), ("source", at("photo.png")), ("source", "pattern:80x60@8"),
+                                ("camera", "rotate=30"), ("source", at("film.y4m")), ("camera", "none"),
+                                ("source", "pattern:64x48@8")):
+                sent = m.get("virtual_camera")["sent"]
+                m.set(name, value)
+                assert wait_until(lambda: m.get("virtual_camera")["sent"] > sent, 5), (name, value)
+            now_read, now_written = counts()
+            missing = (now_written - written) - (now_read - read)
+            c.check(missing <= 2, "frames of the call are missing:", missing, "of", now_written - written)
+            print("ten sizes: %d frames written, %d read" % (now_written - written, now_read - read))
+            reader.send_signal(signal.SIGINT)
+            err = reader.communicate(timeout=PATIENCE_S)[1]
+            c.check(os.path.getsize(at("call.raw")) % size == 0 and not err.strip(), "the size of frames", err)
+        finally:
+            reader.kill()
         last, err = writer.stop()
         c.check(last and last["virtual_camera"]["width"] == 64, last, err)
 
