@@ -2,6 +2,7 @@
 #include "bench/session.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "compute/memory.h"
 
@@ -39,11 +40,11 @@ static bool same(const struct convolution *v, const uint8_t *got, int x, int y)
     for (int channel = 0; channel < v->channels; channel++) {
         int sum = 0;
         for (int i = 0; i < WEIGHTS; i++) {
-            const int from_x = bench_limit(x + i % SIDE - SIDE / 2, m->width - 1);
-            const int from_y = bench_limit(y + i / SIDE - SIDE / 2, m->height - 1);
+            const int from_x = clamp_int(x + i % SIDE - SIDE / 2, 0, m->width - 1);
+            const int from_y = clamp_int(y + i / SIDE - SIDE / 2, 0, m->height - 1);
             sum += m->weight[i] * m->random[(from_y * m->width + from_x) * v->channels + channel];
         }
-        if (got[(y * m->width + x) * v->channels + channel] != bench_limit(sum >> 4, 255))
+        if (got[(y * m->width + x) * v->channels + channel] != clamp_int(sum >> 4, 0, 255))
             return false;
     }
     return true;

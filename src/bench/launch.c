@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "compute/memory.h"
 
@@ -281,14 +282,14 @@ static void emboss(const struct small_image *image, const uint8_t *from, uint8_t
     const int width = image->width, height = image->height;
     for (int i = 0; i < width * height; i++) {
         const int x = i % width, y = i / width;
-        const int left = bench_limit(x - 1, width - 1), right = bench_limit(x + 1, width - 1);
-        const int above = bench_limit(y - 1, height - 1) * width, below = bench_limit(y + 1, height - 1) * width;
+        const int left = clamp_int(x - 1, 0, width - 1), right = clamp_int(x + 1, 0, width - 1);
+        const int above = clamp_int(y - 1, 0, height - 1) * width, below = clamp_int(y + 1, 0, height - 1) * width;
         const int row = y * width;
         for (int n = 0; n < PIXEL - 1; n++) {
             const int sum = 128 + from[(row + right) * PIXEL + n] - from[(row + left) * PIXEL + n] +
                             from[(below + x) * PIXEL + n] - from[(above + x) * PIXEL + n] +
                             from[(below + right) * PIXEL + n] - from[(above + left) * PIXEL + n];
-            to[i * PIXEL + n] = (uint8_t)bench_limit(sum, UINT8_MAX);
+            to[i * PIXEL + n] = (uint8_t)clamp_int(sum, 0, UINT8_MAX);
         }
         to[i * PIXEL + PIXEL - 1] = from[i * PIXEL + PIXEL - 1];
     }

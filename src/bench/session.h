@@ -92,10 +92,6 @@ static inline size_t bench_round_up(int value, int unit)
 {
     return (size_t)((value + unit - 1) / unit * unit);
 }
-static inline int bench_limit(int value, int most) // to 0..most
-{
-    return value < 0 ? 0 : value > most ? most : value;
-}
 // Runs the kernel once with `loops` and waits. False on failure (logged).
 bool bench_kernel_once(struct bench_case *c, cl_uint loops);
 

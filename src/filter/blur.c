@@ -20,6 +20,6 @@ const struct filter filter_blur = {
     .example = "blur=3",
     .kind = FILTER_STENCIL,
     .params = params,
-    .weighs = true,
+    .alpha = ALPHA_WEIGHS,
     .prepare = prepare,
 };

@@ -87,7 +87,7 @@ bool chain_changes_alpha(const struct chain *chain)
 {
     bool changes = false;
     for (int i = 0; i < chain->count; i++)
-        changes = changes || chain->stage[i].filter->alpha;
+        changes = changes || chain->stage[i].filter->alpha == ALPHA_CHANGES;
     return changes;
 }
 

@@ -42,6 +42,6 @@ const struct filter filter_colorkey = {
     .kind = FILTER_POINT,
     .color = FILTER_KEEPS_GREY,
     .params = params,
-    .alpha = true,
+    .alpha = ALPHA_CHANGES,
     .prepare = prepare,
 };

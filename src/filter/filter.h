@@ -213,6 +213,12 @@ struct filter_measured {
     bool colors; // the histograms are of red, green and blue; else of luma
 };
 
+enum filter_alpha {
+    ALPHA_STAYS,
+    ALPHA_CHANGES, // FILTER_POINT: its function changes alpha, or alpha is needed later
+    ALPHA_WEIGHS,  // FILTER_STENCIL: alpha weighs the colours and is a mean itself, unless the filter is a step
+};
+
 struct filter {
     const char *name;
     const char *summary; // one line
@@ -228,8 +234,7 @@ struct filter {
     // FILTER_STENCIL: it runs along rows with the first argument 0, then along columns with 1. If `prepare` sets
     // `whole`, it runs once.
     bool separable;
-    bool weighs; // FILTER_STENCIL: alpha weighs the colours and is a mean itself, unless the filter is a step
-    bool alpha;  // FILTER_POINT: its function changes alpha, or alpha is needed later
+    enum filter_alpha alpha;
     // FILTER_POINT: its arguments are those of tables.h, and its function is `looked_up`.
     bool table;
     // FILTER_POINT: its function also gets the pixel's place. FILTER_WARP: its function changes the pixels of the

@@ -37,6 +37,6 @@ const struct filter filter_gaussian = {
     .kind = FILTER_STENCIL,
     .params = params,
     .separable = true,
-    .weighs = true,
+    .alpha = ALPHA_WEIGHS,
     .prepare = prepare,
 };

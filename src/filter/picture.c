@@ -2,6 +2,7 @@
 #include "filter/picture.h"
 
 #include "base/log.h"
+#include "base/number.h"
 #include "filter/chain.h"
 #include "filter/rows.h"
 #include "filter/warp.h"
@@ -160,7 +161,7 @@ static bool change_lines(int32_t *mask, int width, int height, int radius, bool 
         for (int line = 0; line < lines; line++) {
             int32_t *at = mask + (size_t)line * next;
             for (int i = -radius; i < count + radius; i++)
-                from[i + radius] = at[(size_t)(i < 0 ? 0 : i < count ? i : count - 1) * step];
+                from[i + radius] = at[(size_t)clamp_int(i, 0, count - 1) * step];
             change_line(from, to, scratch, count, radius, mean);
             for (int i = 0; i < count; i++)
                 at[(size_t)i * step] = to[i];

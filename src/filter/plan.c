@@ -334,7 +334,9 @@ static void find_kept(struct plan *plan, int number, int first)
 {
     const struct stage *begin = &plan->stage[first];
     plan->kept[number] = first;
-    enum kept kept = is_plain(begin) ? KEPT_PIXEL : begin->filter->kind == FILTER_STENCIL ? KEPT_CENTRE : KEPT_PICTURE;
+    enum kept kept = begin->filter->kind == FILTER_STENCIL ? KEPT_CENTRE : KEPT_PICTURE;
+    if (is_plain(begin))
+        kept = KEPT_PIXEL;
     for (int i = first + 1; i < number; i++)
         kept = is_plain(&plan->stage[i]) && !plan->stage[i].filter->measured ? kept : KEPT_PICTURE;
     plan->stage[number].arguments.kept = kept;
@@ -354,9 +356,9 @@ static int find_matte(const struct chain *chain, int first)
     }
     for (int i = first; i < matte; i++) {
         const struct filter *filter = chain->stage[i].filter;
-        if (filter->alpha || filter_is_mask(filter))
+        if (filter->alpha == ALPHA_CHANGES || filter_is_mask(filter))
             return -1;
-        weighs = weighs || filter->weighs;
+        weighs = weighs || filter->alpha == ALPHA_WEIGHS;
     }
     for (int i = matte + 1; weighs && i < chain->count; i++) {
         const int kept = filter_is_mask(chain->stage[i].filter) ? chain_kept(chain, i) : matte;
@@ -422,7 +424,7 @@ static void add_any(struct plan *plan, const struct stage *stage, bool matte_wei
         add_steps(plan, stage);
     else if (matte_weighs)
         add_with_alpha(plan, stage);
-    else if (stage->filter->weighs && !stage->arguments.weighed && !opaque)
+    else if (stage->filter->alpha == ALPHA_WEIGHS && !stage->arguments.weighed && !opaque)
         add_weighed(plan, stage);
     else
         add_stage(plan, stage);
@@ -441,14 +443,14 @@ static void add_stages(struct plan *plan, bool opaque)
         if (is_marker(stage))
             continue;
         if (weights.matte >= 0)
-            turn_weights(plan, &weights, stage->filter->weighs);
+            turn_weights(plan, &weights, stage->filter->alpha == ALPHA_WEIGHS);
         if (weights.matte == i) {
             add_kept(plan, &filter_reveal, weights.kept);
             weights.matte = -1;
             continue;
         }
         add_any(plan, stage, weights.weighed, opaque);
-        opaque = opaque && !stage->filter->alpha;
+        opaque = opaque && stage->filter->alpha != ALPHA_CHANGES;
         if (filter_is_mask(stage->filter))
             find_kept(plan, plan->stages - 1, first[chain_kept(&plan->chain, i)]);
     }
@@ -458,7 +460,7 @@ static void add_stages(struct plan *plan, bool opaque)
 static bool leave_opaque(const struct stage *const *stages, int count, bool opaque)
 {
     for (int i = 0; i < count; i++)
-        opaque = stages[i]->filter == &filter_reveal || (opaque && !stages[i]->filter->alpha);
+        opaque = stages[i]->filter == &filter_reveal || (opaque && stages[i]->filter->alpha != ALPHA_CHANGES);
     return opaque;
 }
 

@@ -1,6 +1,7 @@
 // yuv_rows.c: converts rows between YUV and RGBA; compiled once per instruction set
 #include "image/convert.h"
 
+#include "base/number.h"
 #include "base/vector.h"
 
 static int16_t upper_half(int16_t a, int16_t b)
@@ -11,7 +12,7 @@ static int16_t upper_half(int16_t a, int16_t b)
 static uint32_t channel(int16_t value)
 {
     const int16_t whole = (int16_t)(value >> 5);
-    return (uint32_t)(whole < 0 ? 0 : whole > 255 ? 255 : whole);
+    return (uint32_t)clamp_int(whole, 0, 255);
 }
 
 // docs/pixels.md section 1. Every intermediate value fits 16 bits.

@@ -2,6 +2,7 @@
 #include "matte/matte.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ void matte_smooth(uint8_t *old, const uint8_t *raw)
 {
     for (int i = 0; i < MATTE_PIXELS; i++) {
         const int change = raw[i] - old[i], size = abs(change);
-        const int beyond = size < CALM ? 0 : 3 * (size - CALM), weight = 32 + (beyond < 224 ? beyond : 224);
+        const int weight = 32 + clamp_int(3 * (size - CALM), 0, 224);
         const int step = (size * weight + 255) / 256; // away from zero: a smaller step would never arrive
         old[i] = (uint8_t)(old[i] + (change < 0 ? -step : step));
     }
@@ -37,7 +38,7 @@ static void combine_line(int32_t *values, int count, int stride, int reach, bool
     for (int i = 0; i < reach && i < count; i++)
         sum += line[i];
     for (int i = 0; i < count; i++) {
-        const int first = i > reach ? i - reach : 0, last = i + reach < count ? i + reach : count - 1;
+        const int first = clamp_int(i - reach, 0, count - 1), last = clamp_int(i + reach, 0, count - 1);
         if (largest) {
             int32_t most = 0;
             for (int k = first; k <= last; k++)
@@ -62,12 +63,7 @@ static void combine(int32_t *values, int reach, bool largest)
 // Returns the number of values within the reach of place `at` of `count`.
 static int count_near(int at, int count, int reach)
 {
-    return (at + reach < count ? at + reach : count - 1) - (at > reach ? at - reach : 0) + 1;
-}
-
-static int32_t clamp(int32_t value, int32_t most)
-{
-    return value > most ? most : value < -most ? -most : value;
+    return clamp_int(at + reach, 0, count - 1) - clamp_int(at - reach, 0, count - 1) + 1;
 }
 
 // Replaces each value by the mean of those within its reach.
@@ -96,7 +92,7 @@ static void fit_lines(const int32_t *matte, const uint8_t *luma, int32_t *a, int
         const int32_t n = count_near(i % W, W, REACH) * count_near(i / W, H, REACH), mattes = a[i], lumas = b[i];
         const int64_t common = (int64_t)n * products[i] - (int64_t)mattes * lumas;
         const int64_t spread = (int64_t)n * squares[i] - (int64_t)lumas * lumas + (int64_t)NOISE * n * n;
-        a[i] = clamp((int32_t)(common * 256 / spread), STEEPEST);
+        a[i] = clamp_int((int32_t)(common * 256 / spread), -STEEPEST, STEEPEST);
         b[i] = (mattes * 256 - a[i] * lumas) / n;
     }
     average(a, REACH);

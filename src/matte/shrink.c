@@ -2,6 +2,7 @@
 #include "matte/matte.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "image/convert.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void matte_shrink(const struct image *from, int width, int height, uint8_t *rgb)
     uint16_t *sums = xcalloc((size_t)columns * 4, sizeof(*sums));
     for (int y = 0; y < height; y++) {
         const int top = part_begin(y, height, rows), all = part_begin(y + 1, height, rows) - top;
-        const int used = all < 1 ? 1 : all < ROWS_MAX ? all : ROWS_MAX;
+        const int used = clamp_int(all, 1, ROWS_MAX);
         memset(sums, 0, (size_t)columns * 4 * sizeof(*sums));
         for (int i = 0; i < used; i++) {
             convert_row_to_rgba(from, &coefficients, 0, top + part_begin(i, used, all), columns, row, ROW_CACHED);

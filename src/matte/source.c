@@ -387,7 +387,9 @@ static const char *state_of(const struct matte_source *source)
         return "idle";
     if (!source->runs)
         return "waiting to restart";
-    return !source->answered ? "starting" : source->own ? "running" : "late";
+    if (!source->answered)
+        return "starting";
+    return source->own ? "running" : "late";
 }
 
 bool matte_describe(int index, struct matte_facts *facts)

@@ -11,6 +11,12 @@ enum { LANES = VECTOR_BYTES >= 32 ? 8 : 4, TILE = 8 };
 typedef float vector __attribute__((vector_size(LANES * 4)));
 typedef float vector_anywhere __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
+static inline float to_six(float value)
+{
+    const float positive = value > 0 ? value : 0;
+    return positive > 6 ? 6 : positive;
+}
+
 static void activate(enum activation activation, float *restrict values, size_t count)
 {
     switch (activation) {
@@ -22,13 +28,11 @@ static void activate(enum activation activation, float *restrict values, size_t 
         break;
     case ACTIVATION_RELU6:
         for (size_t i = 0; i < count; i++)
-            values[i] = values[i] > 6 ? 6 : values[i] > 0 ? values[i] : 0;
+            values[i] = to_six(values[i]);
         break;
     case ACTIVATION_HARD_SWISH:
-        for (size_t i = 0; i < count; i++) {
-            const float lifted = values[i] + 3;
-            values[i] *= (lifted > 6 ? 6 : lifted > 0 ? lifted : 0) * (1.0f / 6);
-        }
+        for (size_t i = 0; i < count; i++)
+            values[i] *= to_six(values[i] + 3) * (1.0f / 6);
         break;
     case ACTIVATION_LOGISTIC:
         for (size_t i = 0; i < count; i++)

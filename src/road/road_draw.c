@@ -557,7 +557,7 @@ static void finish_row(const struct road_painter *p, int y, uint8_t *rgba)
         const float noise = ((float)(state >> 24) + (float)(state >> 16 & 255) - 255) * scale;
         for (int c = 0; c < 3; c++) {
             const float value = middle + (p->row[3 * x + c] - middle) * p->look.contrast + noise;
-            rgba[4 * x + c] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+            rgba[4 * x + c] = (uint8_t)fminf(fmaxf(value, 0), 255);
         }
         rgba[4 * x + 3] = 255;
     }

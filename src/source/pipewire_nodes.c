@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void add_node(struct pipewire_nodes *nodes, uint32_t id, const struct spa
     struct pipewire_node *node = &nodes->node[nodes->count++];
     *node = (struct pipewire_node){.id = id, .client = client, .about = {.opened = true, .index = -1, .color = true}};
     snprintf(node->about.path, sizeof(node->about.path), "pipewire:%u", serial == PW_ID_ANY ? id : serial);
-    snprintf(node->about.id, sizeof(node->about.id), "%s", name ? name : "");
+    snprintf(node->about.id, sizeof(node->about.id), "%s", text_or(name, ""));
     snprintf(node->about.card, sizeof(node->about.card), "%s", card ? card : node->about.id);
     snprintf(node->about.driver, sizeof(node->about.driver), "pipewire");
     snprintf(node->about.bus, sizeof(node->about.bus), "%s",
@@ -307,7 +308,7 @@ static void node_param(void *context, int number, uint32_t id, uint32_t index, u
     if (subtype != SPA_MEDIA_SUBTYPE_raw) {
         const char *name = spa_debug_type_find_short_name(spa_type_media_subtype, subtype);
         const bool jpeg = subtype == SPA_MEDIA_SUBTYPE_mjpg && pipewire_format_of(0, &format);
-        add_format(answers, jpeg ? &format : NULL, name ? name : "?", param);
+        add_format(answers, jpeg ? &format : NULL, text_or(name, "?"), param);
         return;
     }
     const struct values formats = values_of(param, SPA_FORMAT_VIDEO_format, SPA_TYPE_Id);
@@ -315,7 +316,7 @@ static void node_param(void *context, int number, uint32_t id, uint32_t index, u
         const uint32_t spa = ((const uint32_t *)formats.at)[i];
         const char *name = spa_debug_type_find_short_name(spa_type_video_format, spa);
         if (spa != SPA_VIDEO_FORMAT_UNKNOWN)
-            add_format(answers, pipewire_format_of(spa, &format) ? &format : NULL, name ? name : "?", param);
+            add_format(answers, pipewire_format_of(spa, &format) ? &format : NULL, text_or(name, "?"), param);
     }
 }
 

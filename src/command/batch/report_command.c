@@ -1,6 +1,7 @@
 // report_command.c: the `report` command: combines the reports of several batches
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "batch/report.h"
 #include "command/shared.h"
 
@@ -72,7 +73,7 @@ static void print_failures(const struct merge *merge, size_t failed)
     {
         const char *name = json_string_value(json_object_get(row, "input"));
         const char *why = json_string_value(json_object_get(row, "why"));
-        log_print_line(stdout, "  %s: %s", name ? name : "a file whose name is not UTF-8", why ? why : "failed");
+        log_print_line(stdout, "  %s: %s", text_or(name, "a file whose name is not UTF-8"), text_or(why, "failed"));
     }
     json_decref(failures);
     if (failed > FAILURES_MOST)

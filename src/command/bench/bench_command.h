@@ -35,6 +35,8 @@ int figures_run(const struct bench *bench, struct chosen *chosen);
 
 struct json_t; // of jansson
 
+// Copies the value of a figure's parameter, as in "format=nv12"; "": there is none.
+void figure_parameter(const char *parameters, const char *name, char value[FIGURE_PARAMETERS]);
 // Adds "doubt", a text, "" for usable results, and "conclusions", sentences about `bench paths`.
 void conclusion_add(const struct bench_result *result, struct json_t *object);
 void conclusion_print(const struct bench_result *result); // prints both

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD = 128, SENTENCE = 1024, PATHS_MOST = 8 };
+enum { WORD = FIGURE_PARAMETERS, SENTENCE = 1024, PATHS_MOST = 8 };
 #define SPREAD_MOST 0.2 // the median spread of usable results
 
 // The fastest figure of a path, for one case, format and size.
@@ -18,25 +18,13 @@ struct fastest {
     const struct figure *figure;
 };
 
-// Copies the value of a parameter; "": there is none.
-static void value_of(const struct figure *figure, const char *name, char value[WORD])
-{
-    const size_t length = strlen(name);
-    const char *at = figure->parameters;
-    while (*at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    snprintf(value, WORD, "%.*s", *at ? (int)strcspn(at + length + 1, " ") : 0, *at ? at + length + 1 : "");
-}
-
 static bool same(const struct figure *a, const struct figure *b, const char *const *names)
 {
     char left[WORD], right[WORD];
     bool all = true;
     for (; *names; names++) {
-        value_of(a, *names, left);
-        value_of(b, *names, right);
+        figure_parameter(a->parameters, *names, left);
+        figure_parameter(b->parameters, *names, right);
         all = all && strcmp(left, right) == 0;
     }
     return all;
@@ -51,7 +39,7 @@ static double stage_ms(const struct bench_result *result, const struct figure *o
     char value[WORD];
     for (int i = 0; i < result->figures; i++) {
         const struct figure *figure = &result->figure[i].figure;
-        value_of(figure, "stage", value);
+        figure_parameter(figure->parameters, "stage", value);
         if (figure->status == FIGURE_OK && strcmp(value, stage) == 0 && same(figure, of, row))
             return figure->value;
     }
@@ -90,7 +78,7 @@ static int find_fastest(const struct bench_result *result, const struct figure *
         struct fastest one = {.figure = &result->figure[i].figure};
         if (strcmp(one.figure->test, "paths") != 0 || one.figure->status != FIGURE_OK || !same(one.figure, of, group))
             continue;
-        value_of(one.figure, "path", one.path);
+        figure_parameter(one.figure->parameters, "path", one.path);
         int old = 0, at = 0;
         while (old < count && strcmp(found[old].path, one.path) != 0)
             old++;
@@ -113,15 +101,15 @@ static void conclude(const struct bench_result *result, const struct figure *of,
     struct fastest found[PATHS_MOST + 1];
     const int count = find_fastest(result, of, found);
     char size[WORD], chain[WORD], frames[WORD], why[SENTENCE];
-    value_of(of, "size", size);
-    value_of(of, "case", chain);
+    figure_parameter(of->parameters, "size", size);
+    figure_parameter(of->parameters, "case", chain);
     text[0] = '\0';
     if (count == 0)
         return;
     const struct figure *first = found[0].figure, *second = count > 1 ? found[1].figure : NULL;
     const bool unclear =
         second && second->value - first->value < first->value * first->spread + second->value * second->spread;
-    value_of(first, "frames", frames);
+    figure_parameter(first->parameters, "frames", frames);
     reason(result, &found[0], count > 1 ? &found[1] : NULL, why);
     int used = snprintf(text, SENTENCE,
                         "On this machine %s%s%s for %s and %s: %.3g ms per frame, %.*f frames/s, %s in flight%s",

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "bench/results.h"
 #include "command/page.h"
@@ -149,19 +150,25 @@ static bool parameter_name(const struct bench_result *result, int index, char na
     return false;
 }
 
+void figure_parameter(const char *parameters, const char *name, char value[FIGURE_PARAMETERS])
+{
+    const size_t length = strlen(name);
+    const char *at = parameters;
+    value[0] = '\0';
+    while (*at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    if (*at)
+        snprintf(value, FIGURE_PARAMETERS, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
+}
+
 // Prints a field for each parameter of all figures of `columns`: its value in these parameters; NULL: its name.
 static void print_parameters(const struct bench_result *columns, const char *parameters)
 {
     char name[FIGURE_PARAMETERS], value[FIGURE_PARAMETERS];
     for (int i = 0; parameter_name(columns, i, name); i++) {
-        const size_t length = strlen(name);
-        const char *at = parameters;
-        while (at && *at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
-            at += strcspn(at, " ");
-            at += strspn(at, " ");
-        }
-        snprintf(value, sizeof(value), "%.*s", at && *at ? (int)strcspn(at + length + 1, " ") : 0,
-                 at && *at ? at + length + 1 : "");
+        figure_parameter(text_or(parameters, ""), name, value);
         print_text(parameters ? value : name);
     }
 }

@@ -2,12 +2,14 @@
 #include "command/live/lists.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/thread.h"
 #include "command/live/events.h"
 #include "command/live/report.h"
 #include "command/live/view.h"
 #include "path/path.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ static bool shrink(const struct image *frame, struct image *small)
     const int down = wide ? height * CHOICE_WIDTH / width : CHOICE_HEIGHT;
     struct chain *chain = xalloc(sizeof(*chain)); // too large for the stack
     char text[64], error[CHAIN_ERROR];
-    snprintf(text, sizeof(text), "scale=%d:%d", across > 0 ? across : 1, down > 0 ? down : 1);
+    snprintf(text, sizeof(text), "scale=%d:%d", clamp_int(across, 1, INT_MAX), clamp_int(down, 1, INT_MAX));
     const bool ok = chain_parse(chain, text, error) && filter_image(frame, chain, small);
     free(chain);
     return ok;

@@ -63,6 +63,23 @@ struct last_run {
     bool resumed;                             // this run began with the last chain
 };
 
+// A press of the mouse, and its drag.
+struct pointer {
+    enum { DRAG_DIVIDER, DRAG_PICTURE, DRAG_REGION, DRAG_CORNER } drags;
+    float x, y;     // where it was last
+    bool changed;   // the drag has changed the region
+    float fixed[2]; // the corner that stays, or the pointer's place in the region; in %
+};
+
+// Images that `s` and `S` save.
+struct saves {
+    bool due;                      // the next frame: there was none when the user pressed the key
+    bool both;                     // before and after the chain
+    bool last;                     // the last frame of the run, under the first free name
+    struct screenshot *running[4]; // threads write them, the oldest first; a fifth waits for it
+    int count;                     // of `running`
+};
+
 struct session {
     struct live_options options;
     struct controls controls;
@@ -81,25 +98,14 @@ struct session {
     struct showcase showcase;
     struct chooser chooser;
     struct last_run last;
-    struct {
-        enum { DRAG_DIVIDER, DRAG_PICTURE, DRAG_REGION, DRAG_CORNER } drags;
-        float x, y;     // where it was last
-        bool changed;   // the drag has changed the region
-        float fixed[2]; // the corner that stays, or the pointer's place in the region; in %
-    } mouse;
+    struct pointer mouse;
 
     int64_t reported_ns;            // when progress was last reported
     struct status_line status_line; // of a run without a window
     int64_t left_ns;                // when the key `back` asked whether to quit; 0: never
     int64_t drawn_ns;               // when the window was last drawn, after the swap
     bool redraw;                    // the screen is out of date
-    struct {
-        bool due;                      // the next frame: there was none when the user pressed the key
-        bool both;                     // before and after the chain
-        bool last;                     // the last frame of the run, under the first free name
-        struct screenshot *running[4]; // threads write them, the oldest first; a fifth waits for it
-        int count;                     // of `running`
-    } save;
+    struct saves save;
 };
 
 // Limits the frames of a run without a window whose source has no end, unless the user has set a limit.
