@@ -9,13 +9,13 @@
 
 #include <sys/stat.h>
 
-static const struct image_shape shape = {PIXFMT_RGBA, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, false};
+static const struct image_shape shape = {PIXFMT_RGBA, 301, 43, {COLOR_MATRIX_709, COLOR_RANGE_FULL}, true};
 static struct scratch scratch;
 
 // Checks the names of the passes of a chain, separated by spaces.
 static void check_names(enum pixfmt format, bool to_image, bool tiles, const char *text, const char *want)
 {
-    const struct opencl_target target = {.input = {format, 640, 480, {0}, false}, .to_image = to_image};
+    const struct opencl_target target = {.input = {format, 640, 480, {0}, true}, .to_image = to_image};
     struct chain chain;
     struct plan plan;
     char error[CHAIN_ERROR], names[2048] = "";
@@ -41,6 +41,7 @@ static void test_names(void)
                 "nv12>gray+blur2:grey>channel channel>sobel1:grey>buffer");
     check_names(PIXFMT_RGBA, false, true, "mirror,flip,blur=2", "rgba:mirror:flip>blur2>buffer");
     check_names(PIXFMT_RGBA, true, true, "blur=2,flip", "rgba>blur2>image:flip");
+    check_names(PIXFMT_NV12, false, true, "colorkey,blur=2", "nv12>colorkey+premultiply+blur2+unpremultiply>buffer");
 }
 
 // A long chain fills the name; nothing is written beyond it.
@@ -86,7 +87,7 @@ static void check_entry(const struct tuned_entry *entry)
                                        .max_work_group = 1024,
                                        .local_bytes = 48 << 10,
                                        .constant_bytes = 64 << 10};
-    struct opencl_target target = {.input = {PIXFMT_RGBA, 640, 480, {0}, false}};
+    struct opencl_target target = {.input = {PIXFMT_RGBA, 640, 480, {0}, true}};
     struct variant_choice choice;
     struct chain chain;
     struct plan plan;
