@@ -7,18 +7,17 @@ struct pw_core;
 
 enum { PIPEWIRE_WHY = 256 };
 
-// A connection to the daemon. One thread at a time may use it, and holds it then; all callbacks run in pipewire_turn
-// and pipewire_sync. Another thread holds it after this one has released it: libpipewire's own thread wakes only a
-// holder.
+// A connection to the daemon. Only the thread that holds it may use it: libpipewire's own thread wakes only that one.
+// A thread releases it before another thread holds it. All callbacks run in pipewire_turn and pipewire_sync.
 struct pipewire;
 
-// Connects to the daemon. Returns NULL, with the reason in `why`, if there is none. Costs no more than a system call
-// without a socket of a daemon.
+// Connects to the daemon, and holds the connection. Returns NULL, with the reason in `why`, if there is no daemon. If
+// the daemon has no socket, this takes only a few system calls.
 struct pipewire *pipewire_open(char why[PIPEWIRE_WHY]);
 void pipewire_close(struct pipewire *pipewire); // accepts NULL
 struct pw_core *pipewire_core(const struct pipewire *pipewire);
-void pipewire_hold(struct pipewire *pipewire);    // pipewire_open has done it
-void pipewire_release(struct pipewire *pipewire); // no more before pipewire_close
+void pipewire_hold(struct pipewire *pipewire);
+void pipewire_release(struct pipewire *pipewire); // not needed before pipewire_close
 int pipewire_fd(const struct pipewire *pipewire); // readable when pipewire_turn has work
 void pipewire_turn(struct pipewire *pipewire);    // handles the waiting events, and never waits
 // Waits until the daemon has answered all requests before. Returns false at the deadline, and when it is lost.
@@ -33,7 +32,7 @@ struct pipewire_format {
     // 0: the pixels are read in place.
     uint8_t place[3];
 };
-// Returns number `index`; false after the last one. Some have no number (spa is 0): only the last one is MJPEG.
+// Returns format number `index`; false after the last one. SPA does not have all of them (spa is 0); the last is MJPEG.
 bool pipewire_format(int index, struct pipewire_format *format);
 bool pipewire_format_of(uint32_t spa, struct pipewire_format *format);  // 0: MJPEG. False: monocle does not read it.
 const char *pipewire_format_name(const struct pipewire_format *format); // "nv12", "bgrx", "mjpeg"

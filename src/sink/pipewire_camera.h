@@ -8,10 +8,9 @@
 struct pipewire_camera;
 
 #ifdef HAVE_PIPEWIRE
-// Starts a thread that makes the node `name`, again after each end of the daemon. Its frames have this shape (with the
-// matrix 601 and limited range), and the
-// thread repeats the last one as that of a virtual camera does. `black`: the first frame, which is copied. Returns NULL
-// on failure (logged): no daemon runs.
+// Starts a thread that makes the node `name`, and makes it again when the daemon has restarted. The first frame is a
+// copy of `black`, whose shape all frames have (matrix 601, limited range). The thread repeats the last frame while the
+// next one is late. Returns NULL on failure (logged).
 struct pipewire_camera *pipewire_camera_open(const char *name, const struct image *black, int64_t period_ns);
 void pipewire_camera_close(struct pipewire_camera *camera); // accepts NULL
 // Copies a frame once: to the memory that programs read, or to its own memory if none reads it.

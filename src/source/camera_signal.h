@@ -11,7 +11,7 @@ enum { CAMERA_STAMPS = 32 };
 struct camera_signal {
     double rate;          // nominal frames per second; 0: unknown
     int64_t heard_ns;     // time of the latest valid frame, or of the latest start of the stream
-    pthread_mutex_t lock; // guards the members up to the blank line, and what the owner says
+    pthread_mutex_t lock; // guards the members up to the blank line, and members of the owner
     struct source_health health;
     int64_t stamp_ns[CAMERA_STAMPS]; // ring of the capture times of the latest frames
     uint64_t stamps;

@@ -45,7 +45,7 @@ static const struct option options[] = {
      .offset = AT(fast)},
     LOOP_OPTION(AT(loop)),
     {"independent", 0, OPTION_FLAG,
-     .help = "the frames are unrelated pictures of any size: nothing is kept for the next one; raw_file is its name",
+     .help = "the frames are unrelated pictures of any size: each one is a first frame; raw_file is the picture's path",
      .offset = AT(independent), .excludes = "calibrate|score"},
     {"headless", 0, OPTION_FLAG, .help = "run without a window", .offset = AT(headless)},
     JSON_OPTION(AT(json), "print one JSON object per frame on standard output"),

@@ -26,10 +26,11 @@ enum { SOURCE_COLUMN = 28 };
 static const struct option live_options[] = {
     FILTER_OPTION(AT(filters), "; `monocle filters` lists the filters"),
     LOOK_OPTION(AT(look)),
-    {"camera", 0, OPTION_TEXT, "CHAIN", .help = "filters before the look, which looks keep, such as mirror,rotate=90",
-     .offset = AT(camera), .complete = "filter"},
+    {"camera", 0, OPTION_TEXT, "CHAIN",
+     .help = "filters before the look, kept when the look changes, such as mirror,rotate=90", .offset = AT(camera),
+     .complete = "filter"},
     {"titles", 0, OPTION_TEXT, "CHAIN",
-     .help = "filters after the look, which looks keep, such as \"overlay=logo.png,text='%H:%M'\"",
+     .help = "filters after the look, kept when the look changes, such as \"overlay=logo.png,text='%H:%M'\"",
      .offset = AT(titles), .complete = "filter"},
     {"showcase", 0, OPTION_FLAG,
      .help =
