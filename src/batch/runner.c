@@ -122,13 +122,13 @@ static bool name_files(struct chain *chain, const char *relative, bool *varies, 
     *varies = false;
     for (int i = 0; ok && i < chain->count; i++) {
         struct stage *stage = &chain->stage[i];
-        const char *refused;
+        const char *refused = "its name is too long";
         if (!chain_file(chain, i) || !filter_file_varies(&stage->values))
             continue;
         char *name = naming_output(&(struct naming){.template = stage->values.file}, relative, 0);
-        snprintf(stage->values.file, FILTER_FILE, "%s", name);
+        ok = snprintf(stage->values.file, FILTER_FILE, "%s", name) < FILTER_FILE;
         stage->values.resource = NULL;
-        ok = stage_prepare(stage, &refused);
+        ok = ok && stage_prepare(stage, &refused);
         if (!ok)
             *why = xprintf("%s: cannot use the file '%s': %s", stage->filter->name, name, refused);
         free(name);

@@ -6,6 +6,7 @@
 struct pw_core;
 
 enum { PIPEWIRE_WHY = 256 };
+enum { PIPEWIRE_RATE_MOST = 1000 }; // frames per second: higher rates are read as this or as unknown
 
 // A connection to the daemon. Only the thread that holds it may use it: libpipewire's own thread wakes only that one.
 // A thread releases it before another thread holds it. All callbacks run in pipewire_turn and pipewire_sync.

@@ -116,7 +116,7 @@ static void hear(void *context, const char *line)
 }
 
 // Sets when a program that has failed starts again, and says why it failed, once.
-static void rest(struct matte_source *source, const char *why)
+static void plan_restart(struct matte_source *source, const char *why)
 {
     const int64_t now = clock_now_ns();
     source->failures = (now - source->started_ns) / NS_PER_MS > SOUND_MS ? 0 : source->failures;
@@ -159,7 +159,7 @@ static void start(struct matte_source *source)
             program_start(&source->program, (const char *const[]){source->path, width, height, NULL}, PROGRAM_TALKS);
     source->runs = error == 0;
     if (error != 0)
-        rest(source, error == ENOENT ? "it is missing" : strerror(error));
+        plan_restart(source, error == ENOENT ? "it is missing" : strerror(error));
 }
 
 // Ends the program. `why`: what it did wrong; NULL: how it ended.
@@ -175,7 +175,7 @@ static void fail(struct matte_source *source, const char *why)
         snprintf(text, sizeof(text), "it exited with status %d%s", value, source->got > 0 ? " inside an answer" : "");
     else
         snprintf(text, sizeof(text), "it %s signal %d", value == SIGKILL ? "was killed by" : "crashed with", value);
-    rest(source, text);
+    plan_restart(source, text);
 }
 
 static bool key_same(const struct frame_key *a, const struct frame_key *b)

@@ -4,9 +4,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "image/pipewire.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +86,8 @@ static void param_changed(void *context, uint32_t id, const struct spa_pod *para
 static void state_changed(void *context, enum pw_stream_state old, enum pw_stream_state state, const char *error)
 {
     struct pipewire_camera *camera = context;
+    if (state == PW_STREAM_STATE_ERROR)
+        log_warn("virtual camera pipewire (%s): %s", camera->name, text_or(error, "unknown error"));
     camera->streams = state == PW_STREAM_STATE_STREAMING;
     camera->starved_ns = 0;
     camera->due_ns = clock_now_ns(); // a new reader gets the last frame at once
@@ -127,13 +131,17 @@ static bool connect_daemon(struct pipewire_camera *camera, char why[PIPEWIRE_WHY
                                         PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_MEDIA_ROLE, "Camera",
                                         PW_KEY_NODE_NAME, "monocle", PW_KEY_NODE_DESCRIPTION, camera->name, NULL));
     const struct spa_pod *format = describe_format(camera, &builder);
+    int result = -ENOMEM;
     if (camera->stream) {
         pw_stream_add_listener(camera->stream, &camera->listener, &events, camera);
-        pw_stream_connect(camera->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
-                          PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_NO_CONVERT, &format, 1);
+        result = pw_stream_connect(camera->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
+                                   PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS | PW_STREAM_FLAG_NO_CONVERT,
+                                   &format, 1);
     }
     pipewire_release(camera->daemon);
-    return camera->stream;
+    if (result < 0)
+        snprintf(why, PIPEWIRE_WHY, "PipeWire refuses the node: %s", strerror(-result));
+    return result >= 0;
 }
 
 // Makes the buffers anew: before version 1, the daemon does not give back those of a program that has ended.
@@ -246,7 +254,7 @@ struct pipewire_camera *pipewire_camera_open(const char *name, const struct imag
     camera->shape = black->shape;
     camera->bytes = image_bytes(&camera->shape);
     camera->period_ns = period_ns;
-    if (!image_alloc(&camera->own, &camera->shape)) {
+    if (camera->wake < 0 || !image_alloc(&camera->own, &camera->shape)) {
         log_error("cannot allocate frames for the virtual camera pipewire: out of memory");
     } else if (!connect_daemon(camera, why)) {
         log_error("cannot make a virtual camera of PipeWire: %s", why);
@@ -267,11 +275,13 @@ void pipewire_camera_close(struct pipewire_camera *camera)
     pthread_mutex_lock(&camera->lock);
     camera->stop = true;
     pthread_mutex_unlock(&camera->lock);
-    eventfd_write(camera->wake, 1);
-    if (camera->started)
+    if (camera->started) {
+        eventfd_write(camera->wake, 1);
         pthread_join(camera->thread, NULL);
+    }
     disconnect(camera);
-    close(camera->wake);
+    if (camera->wake >= 0)
+        close(camera->wake);
     image_free(&camera->own);
     pthread_mutex_destroy(&camera->lock);
     free(camera);

@@ -85,7 +85,8 @@ static void unmap(struct memory *memory)
     *memory = (struct memory){0};
 }
 
-// Maps one memory, after a check of the file's size: a read behind the end would end the process.
+// Maps one memory, after a check of the file's size: a read behind the end would end the process. So would a file that
+// its owner makes smaller later; PipeWire's own memory is sealed against that.
 static bool map_data(const struct spa_data *from, struct memory *memory, int i)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = from->mapoffset % page;
@@ -254,6 +255,8 @@ static bool read_format(struct viewer *viewer, const struct spa_pod *param)
         .is = {
             .compressed = compressed, .format = format.format, .width = (int)size.width, .height = (int)size.height}};
     viewer->rate = rate.denom > 0 ? (double)rate.num / rate.denom : 0;
+    if (viewer->rate < 0.01 || viewer->rate > PIPEWIRE_RATE_MOST)
+        viewer->rate = 0; // unknown
     viewer->said = compressed ? (struct color){COLOR_MATRIX_601, COLOR_RANGE_FULL}
                               : pipewire_color(info.info.raw.color_matrix, info.info.raw.color_range);
     return true;
@@ -336,9 +339,13 @@ static bool connect_node(struct viewer *viewer, char why[CAMERA_WHY])
         add_format(&room, setup, NULL, false);
     if (!setup->has_format)
         add_format(&room, setup, NULL, true);
-    pw_stream_connect(viewer->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
-                      PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT | PW_STREAM_FLAG_NO_CONVERT,
-                      room.param, room.count);
+    const int result = pw_stream_connect(
+        viewer->stream, PW_DIRECTION_INPUT, PW_ID_ANY,
+        PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_DONT_RECONNECT | PW_STREAM_FLAG_NO_CONVERT, room.param, room.count);
+    if (result < 0) {
+        snprintf(why, CAMERA_WHY, "cannot open camera %s: %s", viewer->node.about.path, strerror(-result));
+        return false;
+    }
     viewer->signal.heard_ns = clock_now_ns();
     return true;
 }
@@ -380,8 +387,9 @@ static const char *inspect(struct memory *memory, int64_t now, struct frame *fra
         memory->data[i].stride = chunk->stride;
     }
     *frame = (struct frame){.ready_ns = now, .captured_ns = now};
-    if (header && header->pts > 0 && header->pts <= now && now - header->pts < STALE_NS)
-        frame->captured_ns = header->pts;
+    const int64_t pts = header ? header->pts : 0; // the producer may write it at any time
+    if (pts > 0 && pts <= now && now - pts < STALE_NS)
+        frame->captured_ns = pts;
     return header && header->flags & SPA_META_HEADER_FLAG_CORRUPTED ? "the producer reported damaged data" : NULL;
 }
 
@@ -431,6 +439,8 @@ static bool use_memory(struct source *source, struct memory *memory, struct fram
     const char *fault = inspect(memory, now, frame);
     if (!fault && !viewer->mode.is.compressed)
         fault = pipewire_lay_out(memory->data, memory->count, &viewer->shape, &image);
+    else if (!fault && jpeg_in(memory).size == 0)
+        fault = "its chunk lies outside the buffer, or is empty";
     if (fault) {
         viewer->dropped = fault;
         log_debug("camera %s: dropped a frame: %s", viewer->node.about.path, fault);
@@ -694,7 +704,8 @@ static bool wait_frame(struct source *source, struct frame *frame, int64_t deadl
     }
     if (viewer->formatted && !same_shape(viewer)) {
         see_shape(viewer, clock_now_ns() + OPEN_NS, &viewer->next_shape);
-        announce_shape(viewer);
+        if (!turn(viewer)) // else the next call reports the loss
+            announce_shape(viewer);
         return false;
     }
     if (viewer->decoder && camera_decoder_take(viewer->decoder, frame)) {

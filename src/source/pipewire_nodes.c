@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +191,8 @@ static struct values values_of(const struct spa_pod *param, uint32_t key, uint32
 {
     struct values values = {.choice = SPA_CHOICE_None};
     const struct spa_pod_prop *property = spa_pod_find_prop(param, NULL, key);
-    if (!property)
+    const bool choice = property && property->value.type == SPA_TYPE_Choice;
+    if (!property || (choice && property->value.size < sizeof(struct spa_pod_choice_body)))
         return values;
     const struct spa_pod *first = spa_pod_get_values(&property->value, &values.count, &values.choice);
     const uint32_t least = type == SPA_TYPE_Id ? sizeof(uint32_t) : sizeof(struct spa_rectangle);
@@ -198,7 +201,7 @@ static struct values values_of(const struct spa_pod *param, uint32_t key, uint32
     values.at = SPA_POD_BODY_CONST(first);
     const uint32_t needs = values.choice == SPA_CHOICE_Range ? 3 : values.choice == SPA_CHOICE_Step ? 4 : 1;
     if (values.count < needs)
-        values.count = 0;
+        return (struct values){.choice = SPA_CHOICE_None};
     if (values.choice == SPA_CHOICE_None && values.count > 1)
         values.count = 1;
     return values;
@@ -226,17 +229,12 @@ static void list_rates(const struct values *rates, struct camera_offer *offer)
     const uint32_t first = is_range(rates) ? 1 : first_of(rates), end = is_range(rates) ? 3 : rates->count;
     for (uint32_t i = first; i < end && offer->rates < CAMERA_RATES; i++)
         if (rate[i].denom > 0 && rate[i].num > 0)
-            offer->rate[offer->rates++] = (double)rate[i].num / rate[i].denom;
+            offer->rate[offer->rates++] = fmin((double)rate[i].num / rate[i].denom, PIPEWIRE_RATE_MOST);
     if (is_range(rates) && offer->rates == 2) { // highest first
         const double least = offer->rate[0];
         offer->rate[0] = offer->rate[1];
         offer->rate[1] = least;
     }
-}
-
-static int clamp(int wanted, int least, int most)
-{
-    return wanted < least ? least : wanted > most ? most : wanted;
 }
 
 static void consider(const struct answers *answers, const struct pipewire_format *format,
@@ -250,8 +248,8 @@ static void consider(const struct answers *answers, const struct pipewire_format
     if (setup->compressed ? !mode.is.compressed
                           : setup->has_format && (mode.is.compressed || mode.is.format != setup->format))
         return;
-    mode.is.width = clamp(sized ? setup->width : DEFAULT_WIDTH, offer->width_least, offer->width);
-    mode.is.height = clamp(sized ? setup->height : DEFAULT_HEIGHT, offer->height_least, offer->height);
+    mode.is.width = clamp_int(sized ? setup->width : DEFAULT_WIDTH, offer->width_least, offer->width);
+    mode.is.height = clamp_int(sized ? setup->height : DEFAULT_HEIGHT, offer->height_least, offer->height);
     if (!pixfmt_size_ok(mode.is.format, mode.is.width, mode.is.height, &why))
         return;
     const double wanted = setup->rate > 0 ? setup->rate : SOURCE_DEFAULT_RATE;

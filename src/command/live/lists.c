@@ -130,9 +130,11 @@ void lists_step(struct session *s)
         s->redraw = true;
     }
     const int next = chooser->made;
-    if (!chooser->running && next * CHOICE_HEIGHT < chooser->sheet.shape.height && next < s->looks.count &&
-        chain_parse(&chooser->look, s->looks.look[next].chain, error)) // it was parsed before
+    if (!chooser->running && next * CHOICE_HEIGHT < chooser->sheet.shape.height && next < s->looks.count) {
+        if (!chain_parse(&chooser->look, s->looks.look[next].chain, error))
+            chooser->look.count = 0; // it was parsed before, but its file has gone
         chooser->running = thread_start(&chooser->thread, make_picture, chooser, "pictures");
+    }
 }
 
 // ---- rows ----
@@ -211,12 +213,6 @@ static int list_room(const struct session *s)
     return s->view ? view_choice_room(s->view, &list) : 1;
 }
 
-static int clamped(int value, int least, int most)
-{
-    value = value > most ? most : value;
-    return value < least ? least : value;
-}
-
 // Takes the shown look back, unless the chain has changed since.
 static void hide_look(struct session *s)
 {
@@ -249,12 +245,12 @@ static void list_move(struct session *s, int steps)
     struct chooser *chooser = &s->chooser;
     int row[ROWS_MOST];
     const int rows = list_rows(s, row), room = list_room(s);
-    int at = clamped(chooser->selected + steps, 0, rows - 1);
+    int at = clamp_int(chooser->selected + steps, 0, rows - 1);
     if (rows > 0 && row[at] < 0)
         at += steps < 0 && at > 0 ? -1 : 1;
     const bool heads = at > 0 && rows > 0 && row[at - 1] < 0; // its heading stays visible
-    chooser->first = clamped(chooser->first, at - room + 1, at - heads);
-    chooser->first = clamped(chooser->first, 0, rows);
+    chooser->first = clamp_int(chooser->first, at - room + 1, at - heads);
+    chooser->first = clamp_int(chooser->first, 0, rows);
     chooser->selected = at;
     if (steps != 0 && rows > 0 && chooser->kind == CHOOSER_LOOKS)
         show_look(s, &s->looks.look[row[at]]);
@@ -286,7 +282,7 @@ static void list_choose(struct session *s)
     const int rows = list_rows(s, row);
     const enum chooser_kind kind = s->chooser.kind;
     const char *group;
-    if (s->chooser.selected >= rows)
+    if (s->chooser.selected >= rows || row[s->chooser.selected] < 0) // the list has changed since it was drawn
         return;
     const int index = row[s->chooser.selected];
     list_close(s);

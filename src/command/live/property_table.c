@@ -425,8 +425,8 @@ static bool set_mirror(const struct controlled *run, const char *rest, const cha
         if (camera.stage[i].filter->mirror)
             chain_remove(&camera, i);
     }
-    if (mirror)
-        chain_append(&camera, filter_find("mirror"));
+    if (mirror && !chain_append(&camera, filter_find("mirror")))
+        return property_fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
     return take_part(s, PART_CAMERA, &camera, why);
 }
 

@@ -168,16 +168,26 @@ static void print_place(FILE *out, const char *file)
     fprintf(out, "#line 1 \"%s\"\n", strpbrk(file, "\"\\\n") ? "kernel" : file);
 }
 
+static bool has_option(const char *options, const char *option)
+{
+    const size_t length = strlen(option);
+    for (const char *at = options; (at = strstr(at, option)); at += length) {
+        if ((at == options || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 // Adds the directory of a file to the options, if they have room and it has no spaces.
 static void add_directory(struct spec_kernel *kernel, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const int length = slash ? (int)(slash - path) : 1;
+    const int length = slash && slash > path ? (int)(slash - path) : 1; // "/" of "/k.cl", or "."
     char option[SPEC_OPTIONS];
     const size_t used = strlen(kernel->options);
     const int bytes = snprintf(option, sizeof(option), "%s-I%.*s", used > 0 ? " " : "", length, slash ? path : ".");
     if (bytes < (int)(sizeof(kernel->options) - used) && strcspn(path, " \t\"'") >= (size_t)length &&
-        !strstr(kernel->options, option))
+        !has_option(kernel->options, option + (used > 0)))
         strcat(kernel->options, option);
 }
 

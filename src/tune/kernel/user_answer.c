@@ -6,6 +6,7 @@
 #include "tune/kernel/user_rig.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CPU_S = 36000 }; // the parent's limit is stricter
+enum { CPU_S = INT_MAX }; // the parent limits each request; a child answers many
 
 struct kernel_task {
     struct spec spec;

@@ -346,7 +346,10 @@ static bool read_reply(struct user_child *child, int limit_ms, struct user_reply
         if (ready < 0 && errno != EINTR)
             return false;
     }
-    return ready > 0 && read(child->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
+    const bool got = ready > 0 && read(child->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
+    // A kernel that writes out of bounds may have changed the reply.
+    reply->why[VERDICT_TEXT - 1] = '\0';
+    return got && reply->status >= PROBE_ANSWERS && reply->status <= PROBE_UNKNOWN;
 }
 
 void user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
