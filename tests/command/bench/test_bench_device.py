@@ -396,7 +396,7 @@ def shown(c):
                    for size in ("640x480", "1280x720") for path in ("cpu", "gl")])
     c.check("\n  gl: llvmpipe\n" in text, "a note of a column", text)
     text = table(*[figure({"type": "int", "size": n}, n, .01) for n in range(1, 21)])
-    c.check("  size       int\n" in text and "  20    20.0 ±1%\n" in text, "too many columns become rows", text)
+    c.check("  type int\n  size\n" in text and "  20    20.0 ±1%\n" in text, "too many columns become rows", text)
     many = [figure({"type": t, "size": n}, n, .01) for t in range(10) for n in range(10, 20)]
     text = table(*many)
     c.check(max(map(len, text.splitlines())) <= 80 and text.count(" ±1%") == 100, "two blocks of columns", text)
