@@ -22,6 +22,7 @@
 enum {
     NS_PER_MS = 1000000,
     TURN_MS = 20,
+    MORE_MS = 2,             // time for bytes after an answer
     STALLED_MS = 5000,       // without an answer, the program is ended
     PATIENCE_MS = 15000,     // of a run that waits for each matte
     FRAME_TRIES = 2,         // such a run starts a program again this often for one frame,
@@ -101,6 +102,8 @@ bool matte_ready(const char *name, char why[MATTE_WHY])
         snprintf(why, MATTE_WHY, "the network for '%s' is not installed; run: monocle matte --install %s", name, name);
     else if (unsafe)
         snprintf(why, MATTE_WHY, "the program of the matte '%s' %s; %s", name, unsafe, cache_remedy(unsafe));
+    else if (path[0] && access(path, F_OK) == 0)
+        snprintf(why, MATTE_WHY, "the program of the matte '%s' is not executable; run: chmod +x", name);
     else
         snprintf(why, MATTE_WHY, "there is no program '%s' in ~/.config/monocle/mattes", name);
     return false;
@@ -215,6 +218,14 @@ static void take_answer(struct matte_source *source, int hold_ms)
     source->got = source->sent = 0;
 }
 
+// Returns true if bytes follow an answer: what the program wrote before it has moved it, so it is no matte. A run that
+// waits for each matte gives them some time.
+static bool has_more(const struct matte_source *source)
+{
+    struct pollfd more = {.fd = source->program.pipe, .events = POLLIN};
+    return poll(&more, 1, source->patient ? MORE_MS : 0) > 0 && (more.revents & POLLIN);
+}
+
 // Writes and reads as much as the pipes take and have.
 static void pump(struct matte_source *source, int hold_ms)
 {
@@ -236,7 +247,9 @@ static void pump(struct matte_source *source, int hold_ms)
         fail(source, NULL);
     else if (bytes > 0 && (wanted == 0 || source->sent < sizeof(source->rgb)))
         fail(source, "it wrote more than a matte for each frame");
-    else if (bytes > 0 && (source->got += (size_t)bytes) == MATTE_PIXELS)
+    else if (bytes > 0 && (source->got += (size_t)bytes) == MATTE_PIXELS && has_more(source))
+        fail(source, "it wrote more than a matte for each frame");
+    else if (bytes > 0 && source->got == MATTE_PIXELS)
         take_answer(source, hold_ms);
     else if (source->in_flight && clock_now_ns() - source->asked_ns > (int64_t)STALLED_MS * NS_PER_MS)
         fail(source, "it gave no matte for 5 s");

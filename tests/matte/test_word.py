@@ -180,6 +180,12 @@ def failures(c):
     c.check(errors.count("the program of the matte 'ends' failed 4 times: it exited with status 3") == 1, errors)
     with open(at("runs"), encoding="utf-8") as file:
         c.check(file.read() == "run\n" * 4, "runs")
+    # What a program writes before its first matte moves all mattes: they are not used.
+    for size in 1, 5000:
+        program("talks", RED.replace("while", f"sys.stdout.buffer.write(b'-' * {size})\nwhile", 1))
+        code, _, errors = run(BINARY, "batch", "-p", "cpu", "-J", "1", "-f", "gray,matte=talks:behind", "-o", at("out"),
+                              *(at(name + ".png") for name in "abc"), cwd=at(), XDG_CONFIG_HOME=at())
+        c.check(code == 3 and "it wrote more than a matte for each frame" in errors, size, code, errors)
 
 
 def reported(c):
