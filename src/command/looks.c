@@ -148,15 +148,14 @@ void looks_close(struct looks *looks)
     *looks = (struct looks){0};
 }
 
-// Returns false (logged) if the program of a matte is missing: the run must not start, and show what was to be hidden.
-static bool mattes_ready(const struct chain *chain)
+bool look_mattes_ready(const struct chain *chain, char error[CHAIN_ERROR])
 {
     char why[MATTE_WHY];
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         if (!filter_sees_frame(stage->filter) || stage->values.value[0] == 0 || matte_ready(stage->values.file, why))
             continue;
-        log_error("matte: %s", why);
+        snprintf(error, CHAIN_ERROR, "matte: %s", why);
         return false;
     }
     return true;
@@ -166,8 +165,10 @@ bool look_parse_part(const char *text, enum chain_part which, struct chain *chai
 {
     char error[CHAIN_ERROR];
     if (chain_parse_part(chain, which, text, error)) {
-        if (!mattes_ready(chain))
+        if (!look_mattes_ready(chain, error)) {
+            log_error("%s", error);
             return false;
+        }
         chain_warn_useless(chain);
         return true;
     }

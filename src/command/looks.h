@@ -38,5 +38,9 @@ bool look_parse(const char *name, const char *more, struct chain *chain);
 bool look_parse_part(const char *text, enum chain_part which, struct chain *chain); // parses one option likewise
 
 // Saves the chain's look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
+// Returns false if the program of a matte is missing: the run must not start, and show what was to be hidden. `error`
+// gets one line.
+bool look_mattes_ready(const struct chain *chain, char error[CHAIN_ERROR]);
+
 // `why` then gets one line (not logged). `name` gets the name.
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR]);

@@ -73,7 +73,8 @@ static void join(struct chooser *chooser)
 {
     if (chooser->running)
         pthread_join(chooser->thread, NULL);
-    chooser->running = chooser->done = false;
+    chooser->running = false;
+    chooser->done = false;
 }
 
 static void forget_pictures(struct chooser *chooser)

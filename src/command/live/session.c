@@ -101,8 +101,9 @@ static void write_file(const struct last_run *last)
         close(directory);
 }
 
-// Takes the parts of the last run's chain for which there is no option.
-static void resume_chain(struct session *s)
+// Takes the parts of the last run's chain for which there is no option. Returns false (logged) if a part cannot be used
+// and a virtual camera would show what it hid; else leaves this part out, with a warning.
+static bool resume_chain(struct session *s)
 {
     const struct live_options *o = &s->options;
     const bool given[CHAIN_PARTS] = {o->camera, false, o->titles};
@@ -110,27 +111,42 @@ static void resume_chain(struct session *s)
     struct chain part;
     for (int i = 0; i < CHAIN_PARTS; i++) {
         const enum chain_part which = (enum chain_part)(i + PART_CAMERA);
-        if (!given[i] && chain_parse(&part, s->last.part[i], error) && strcmp(s->last.part[i], "none") != 0 &&
-            settings_put_part(&s->stream.settings, which, &part, error))
+        const char *text = s->last.part[i];
+        if (given[i] || !text[0] || strcmp(text, "none") == 0)
+            continue;
+        if (chain_parse(&part, text, error) && look_mattes_ready(&part, error) &&
+            settings_put_part(&s->stream.settings, which, &part, error)) {
             s->last.resumed = s->last.resumed || which == PART_LOOK;
+        } else if (o->virtual_camera) {
+            log_error("cannot use the filters of the last run: %s; set others with -f, or none with --no-config",
+                      error);
+            return false;
+        } else {
+            log_warn("the filters of the last run are left out: %s", error);
+            memcpy(s->last.lost, error, sizeof(error));
+        }
     }
+    return true;
 }
 
-static void last_run_open(struct session *s)
+// Returns false (logged) if the run must not start.
+static bool last_run_open(struct session *s)
 {
     struct last_run *last = &s->last;
     const struct live_options *o = &s->options;
     const bool outputs = o->frames || o->outputs.record || o->outputs.screenshot;
+    bool resumed = true;
     *last = (struct last_run){0};
     last->kept = live_has_display() && !o->headless && !o->no_config && read_file(last, &s->stream.settings);
     if (!last->kept)
-        return;
+        return true;
     properties_kept(live_properties, &s->stream.settings, last->settings);
     live_set_settings(o, &s->stream.settings);
     properties_kept(live_properties, &s->stream.settings, last->first_settings);
     if (!o->filters && !o->look && !o->showcase && !outputs)
-        resume_chain(s);
+        resumed = resume_chain(s);
     last_run_chain(s);
+    return resumed;
 }
 
 void last_run_chain(struct session *s)
@@ -508,7 +524,10 @@ bool session_open(struct session *s)
     live_set_settings(o, &stream->settings);
     if (!o->headless || o->socket)
         looks_open(&s->looks);
-    last_run_open(s);
+    if (!last_run_open(s)) {
+        stream->code = EXIT_USAGE;
+        return false;
+    }
     const struct output_inputs inputs = {o->source, &stream->settings.chain, o->kernels, "--load-controls",
                                          o->load_controls};
     stream->code = output_files_claim(&stream->files, &o->outputs, &inputs);

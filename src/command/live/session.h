@@ -61,6 +61,7 @@ struct last_run {
     char first_settings[PROPERTIES_KEPT];     // of the start of this run
     char first_part[CHAIN_PARTS][CHAIN_TEXT]; // of the start of this run, or of the showcase
     bool resumed;                             // this run began with the last chain
+    char lost[CHAIN_ERROR];                   // why a part of the last chain cannot be used; "": all can
 };
 
 // A press of the mouse, and its drag.
