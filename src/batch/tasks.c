@@ -185,7 +185,7 @@ void tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct n
                 struct earlier *earlier)
 {
     const bool replaces = existing == EXISTING_OVERWRITE || existing == EXISTING_SKIP_NEWER;
-    *tasks = (struct tasks){.existing = existing, .job = job};
+    *tasks = (struct tasks){.existing = existing, .chain = chain, .job = job};
     tasks->row = xcalloc(inputs->count + 1, sizeof(*tasks->row));
     name_outputs(tasks->row, inputs, naming, earlier);
     for (size_t i = 0; i < inputs->count; i++) {
@@ -282,6 +282,29 @@ static bool existing_allows(const struct tasks *tasks, const struct stat *input,
     return true;
 }
 
+// Returns the job, with the size and time of each file that the filters read for this input.
+static char *job_with_files(const struct tasks *tasks, const char *relative)
+{
+    char *job = xstrdup(tasks->job);
+    struct stat status;
+    for (int i = 0; i < tasks->chain->count; i++) {
+        const char *file = chain_file(tasks->chain, i);
+        if (!file)
+            continue;
+        char *name = filter_file_varies(&tasks->chain->stage[i].values)
+                         ? naming_output(&(struct naming){.template = (char *)file}, relative, 0)
+                         : xstrdup(file);
+        if (stat(name, &status) == 0) {
+            char *more = xprintf("%s\n%lld %lld.%09ld", job, (long long)status.st_size,
+                                 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+            free(job);
+            job = more;
+        }
+        free(name);
+    }
+    return job;
+}
+
 bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_file *file)
 {
     const struct task *task = outcome->task;
@@ -305,7 +328,9 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
         return outcome_fail(outcome, FAULT_READ,
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
     file->bytes = (size_t)status.st_size;
-    file->mark = output_mark_make(tasks->job, task->input->relative, &status);
+    char *job = job_with_files(tasks, task->input->relative);
+    file->mark = output_mark_make(job, task->input->relative, &status);
+    free(job);
     if (!existing_allows(tasks, &status, &file->mark, outcome))
         return false;
     const int error = task->directory->error;

@@ -65,13 +65,15 @@ struct tasks {
     } * source; // sorted by device and inode
     size_t sources;
     enum existing_rule existing;
+    const struct chain *chain;
     const char *job;
 };
 
 // Names the outputs of all inputs, marks inputs that share an output with FAULT_CLASH, and keeps the tasks of the
 // shard. Checks whether files can be created in the directories of the outputs. `job` is the text of everything that
 // decides the bytes of the outputs. An input also fails if an input of an earlier round made its output. The numbers
-// {n} continue from `earlier`, which also counts these inputs. The inputs, `job` and `earlier` must outlive the tasks.
+// {n} continue from `earlier`, which also counts these inputs. The inputs, `chain`, `job` and `earlier` must outlive
+// the tasks.
 void tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
                 const struct chain *chain, const struct shard *shard, enum existing_rule existing, const char *job,
                 struct earlier *earlier);

@@ -245,6 +245,9 @@ def own_masks(c):
         for name, edge in (("a", 16), ("sub/c", 48)):
             row = b"\xff\0\0" * edge + b"\0\0\xff" * (64 - edge)
             c.check(picture(at(path, name + ".png")) == row * 32, path, name)
+    png(at("masks/a.png"), 64, 32, lambda x, y: (255, 255, 255))
+    batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cpu", *chain)
+    c.check(picture(at("cpu/a.png")) == b"\xff\0\0" * 64 * 32, "another mask makes another output")
 
 
 def existing(c):
