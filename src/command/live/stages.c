@@ -1,6 +1,7 @@
 // stages.c: --stages: the image after each filter of the chain, with times, as files and a page: a lesson
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "command/live/session.h"
 #include "command/page.h"
 #include "image/imagefile.h"
@@ -77,8 +78,10 @@ static bool make_directory(const char *directory, struct claim *claim)
     if (mkdir(directory, 0777) == 0 && snprintf(path, sizeof(path), "%s/index.html", directory) < (int)sizeof(path) &&
         claim_take(claim, path))
         return true;
-    log_error("--stages: cannot make the directory %s: %s%s", directory, strerror(errno),
-              errno == EEXIST ? "; name a new one" : "");
+    const int error = errno;
+    log_error("--stages: cannot make the directory %s: %s%s", directory, strerror(error),
+              text_if(error == EEXIST, "; name a new one"));
+    errno = error;
     return false;
 }
 
@@ -87,8 +90,10 @@ bool stages_run(struct session *s)
     struct claim claim;
     char chain[CHAIN_TEXT];
     const int count = s->stream.settings.chain.count;
-    if (!make_directory(s->options.stages, &claim))
+    if (!make_directory(s->options.stages, &claim)) {
+        s->stream.code = errno == EEXIST ? EXIT_USAGE : EXIT_NOTHING;
         return false;
+    }
     while (!stream_finished(&s->stream) && stream_step(&s->stream, WAIT_MS) != STREAM_SHOWN)
         ;
     bool ok = s->stream.meter.frames > 0;

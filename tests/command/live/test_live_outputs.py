@@ -494,7 +494,9 @@ def stages(c):
         c.check(code == 0 and picture(at("lesson", row["file"])) == picture(at(f"{count}.png")), row["file"], err)
     refused(c, 2, "--stages needs --headless", ["in.png", "--stages", "other"])
     code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "lesson")
-    c.check(code == 1 and "cannot make the directory lesson: File exists; name a new one" in err, code, err)
+    c.check(code == 2 and "cannot make the directory lesson: File exists; name a new one" in err, code, err)
+    code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "nowhere/lesson")
+    c.check(code == 3 and "cannot make the directory nowhere/lesson: No such file" in err, code, err)
 
 
 sys.exit(Checks().run(unwritable, no_room, full_trace, unprivileged, taken, standard_output, existing, rates, formats,
