@@ -282,27 +282,34 @@ static bool existing_allows(const struct tasks *tasks, const struct stat *input,
     return true;
 }
 
-// Returns the job, with the size and time of each file that the filters read for this input.
-static char *job_with_files(const struct tasks *tasks, const char *relative)
+// Makes the mark from the job, the input, and the size and time of each file that the filters read for this input.
+// Returns false, with the outcome, if the input's own file is missing.
+static bool make_mark(const struct tasks *tasks, const struct stat *input, struct outcome *outcome,
+                      struct output_mark *mark)
 {
+    const char *relative = outcome->task->input->relative;
     char *job = xstrdup(tasks->job);
-    struct stat status;
-    for (int i = 0; i < tasks->chain->count; i++) {
+    bool ok = true;
+    for (int i = 0; ok && i < tasks->chain->count; i++) {
+        const struct stage *stage = &tasks->chain->stage[i];
+        const bool varies = filter_file_varies(&stage->values);
         const char *file = chain_file(tasks->chain, i);
+        struct stat status = {0};
         if (!file)
             continue;
-        char *name = filter_file_varies(&tasks->chain->stage[i].values)
-                         ? naming_output(&(struct naming){.template = (char *)file}, relative, 0)
-                         : xstrdup(file);
-        if (stat(name, &status) == 0) {
-            char *more = xprintf("%s\n%lld %lld.%09ld", job, (long long)status.st_size,
-                                 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
-            free(job);
-            job = more;
-        }
+        char *name = varies ? naming_output(&(struct naming){.template = (char *)file}, relative, 0) : xstrdup(file);
+        if (stat(name, &status) != 0 && varies)
+            ok = outcome_fail(outcome, fault_of_reading(errno), "%s: cannot use the file '%s': %s", stage->filter->name,
+                              name, strerror(errno));
+        char *more = xprintf("%s\n%lld %lld.%09ld", job, (long long)status.st_size, (long long)status.st_mtim.tv_sec,
+                             status.st_mtim.tv_nsec);
+        free(job);
         free(name);
+        job = more;
     }
-    return job;
+    *mark = output_mark_make(job, relative, input);
+    free(job);
+    return ok;
 }
 
 bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_file *file)
@@ -328,10 +335,7 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
         return outcome_fail(outcome, FAULT_READ,
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
     file->bytes = (size_t)status.st_size;
-    char *job = job_with_files(tasks, task->input->relative);
-    file->mark = output_mark_make(job, task->input->relative, &status);
-    free(job);
-    if (!existing_allows(tasks, &status, &file->mark, outcome))
+    if (!make_mark(tasks, &status, outcome, &file->mark) || !existing_allows(tasks, &status, &file->mark, outcome))
         return false;
     const int error = task->directory->error;
     return error == 0 || task_fail_directory(outcome, error);
