@@ -2,6 +2,7 @@
 #include "bench/session.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "compute/memory.h"
 
@@ -50,15 +51,6 @@ static bool element_check(const struct element *element, struct bench_case *c)
     return has;
 }
 
-static double half_to_double(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const double size = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
-    if (exponent == 31)
-        return NAN;
-    return bits >> 15 ? -size : size;
-}
-
 static double element_read(const struct element *element, const void *memory, size_t index)
 {
     const uint8_t *at = (const uint8_t *)memory + index * element->bytes;
@@ -78,7 +70,7 @@ static double element_read(const struct element *element, const void *memory, si
             return value.f32;
         return value.i32; // not one expression with ?:, whose type is float
     case 2:
-        return element->is_float ? half_to_double((uint16_t)value.i16) : value.i16;
+        return element->is_float ? number_of_half((uint16_t)value.i16) : value.i16;
     default:
         return value.i8;
     }

@@ -4,6 +4,7 @@
 #include "matte/network.h"
 
 #include "base/file.h"
+#include "base/number.h"
 #include "matte/step.h"
 
 #include <math.h>
@@ -152,16 +153,6 @@ static float *take(struct network *network, size_t count)
     return block;
 }
 
-static float half_to_float(uint16_t half)
-{
-    const int exponent = half >> 10 & 31;
-    const float fraction = (float)(half & 1023) / 1024;
-    float value = exponent ? ldexpf(1 + fraction, exponent - 15) : ldexpf(fraction, -14);
-    if (exponent == 31)
-        value = fraction > 0 ? NAN : INFINITY;
-    return half & 0x8000 ? -value : value;
-}
-
 // Gives the tensor the values of a constant. Returns why not, or NULL.
 static const char *load_constant(struct network *network, struct tensor *to, const struct tensor *from)
 {
@@ -175,7 +166,7 @@ static const char *load_constant(struct network *network, struct tensor *to, con
         uint16_t half;
         memcpy(bytes == 2 ? (void *)&half : &to->values.data[i], data + i * bytes, bytes);
         if (bytes == 2)
-            to->values.data[i] = half_to_float(half);
+            to->values.data[i] = (float)number_of_half(half);
     }
     to->made = true;
     return NULL;

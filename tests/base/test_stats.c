@@ -1,4 +1,5 @@
-// test_stats.c: percentiles of measured values, and the rank test
+// test_stats.c: percentiles of measured values, the rank test, numbers in ranges and half-precision floats
+#include "base/number.h"
 #include "base/stats.h"
 
 #include "unit.h"
@@ -110,10 +111,20 @@ static void test_difference(void)
     CHECK(same(low, 8, high, 8) < 0.001);
 }
 
+// The nearest number of a range, the least of an empty one; half-precision floats.
+static void test_numbers(void)
+{
+    CHECK(clamp_int(5, 1, 9) == 5 && clamp_int(0, 1, 9) == 1 && clamp_int(10, 1, 9) == 9);
+    CHECK(clamp_int(0, 0, -1) == 0 && clamp_int(7, 0, -1) == 0 && clamp_int(-3, 0, -1) == 0);
+    CHECK(number_of_half(0x3c00) == 1 && number_of_half(0xc000) == -2 && number_of_half(1) == 0x1p-24);
+    CHECK(isinf(number_of_half(0xfc00)) && number_of_half(0xfc00) < 0 && isnan(number_of_half(0x7c01)));
+}
+
 int main(void)
 {
     test_ring();
     test_percentiles();
     test_difference();
+    test_numbers();
     return check_end(&unit);
 }

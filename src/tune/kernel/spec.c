@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "base/text.h"
 
@@ -266,15 +267,6 @@ bool spec_load(struct spec *spec, const char *path)
 
 // ---- elements ----
 
-static double load_half(uint16_t half)
-{
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    double value = ldexp(exponent == 0 ? fraction : fraction + 1024, (exponent == 0 ? 1 : exponent) - 25);
-    if (exponent == 31)
-        value = fraction ? NAN : INFINITY;
-    return half >> 15 ? -value : value;
-}
-
 // Rounds to the nearest value, or to the even one of two.
 static uint16_t half_of(double value)
 {
@@ -303,7 +295,7 @@ static double load(const struct spec_type *type, const void *at)
     } word;
     memcpy(&word, at, (size_t)type->bytes);
     if (type->number == SPEC_FLOAT && type->bytes == 2)
-        return load_half(word.u2);
+        return number_of_half(word.u2);
     if (type->number == SPEC_FLOAT)
         return type->bytes == 4 ? (double)word.f4 : word.f8;
     const bool is_signed = type->number == SPEC_SIGNED;

@@ -136,7 +136,8 @@ def chooses(c):
     c.check(state["chain"].startswith("blur,sobel," + last), "End goes to the last row", state["chain"])
     live.act("undo")
     live.key("a")
-    c.check(keys(lambda e: e["message"] == "vsync off", "q", "q", "Escape", "v")["chain"] == "blur,sobel",
+    c.check(keys(lambda e: e["message"] == "vsync off", "q", "q", "Down", "Return", "Escape", "v")["chain"] ==
+            "blur,sobel",
             "no filter has this text, and Escape closes")
     live.key("l")
     subprocess.run(["xdotool", "key", "Down", "Down"], check=True)  # the third look is shown before it is taken
