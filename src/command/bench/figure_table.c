@@ -355,10 +355,10 @@ static void print_shared(struct figure *figures, int count, const bool *marked)
         if (marked[i])
             memcpy(figures[i].parameters, left, (size_t)at + 1);
     }
-    if (text[0])
+    if (text[0]) {
         printf("%*s", GAP, "");
-    if (text[0])
         options_print_text(stdout, text, GAP, 2 * GAP, FIGURE_LINE);
+    }
 }
 
 // ---- the table ----
