@@ -289,10 +289,7 @@ static void restart_stalled(struct camera *camera)
 {
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
-    const char *dropped = decoder.why[0] != '\0' ? decoder.why : camera->dropped;
-    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
-             (double)camera_signal_patience_ns(&camera->link->signal) / 1e9, text_if(dropped, ": "),
-             text_or(dropped, ""));
+    camera_signal_describe_stall(&camera->link->signal, decoder.why[0] ? decoder.why : camera->dropped, why);
     camera_link_restart(camera->link, why);
 }
 

@@ -108,6 +108,12 @@ void camera_signal_add_damaged(struct camera_signal *signal, uint64_t frames)
     pthread_mutex_unlock(&signal->lock);
 }
 
+void camera_signal_describe_stall(const struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY])
+{
+    snprintf(why, CAMERA_WHY, "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
+             (double)camera_signal_patience_ns(signal) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+}
+
 void camera_signal_health(struct camera_signal *signal, struct source_health *health)
 {
     pthread_mutex_lock(&signal->lock);

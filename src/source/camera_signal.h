@@ -1,6 +1,7 @@
 // camera_signal.h: whether a camera's frames arrive: their numbers and rate, the loss of the signal, and its report
 #pragma once
 
+#include "source/cameras.h"
 #include "source/source.h"
 
 #include <pthread.h>
@@ -39,6 +40,8 @@ uint64_t camera_signal_number(struct camera_signal *signal, uint32_t sequence, i
 // Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
 // a stream doubles with each stream that gave none, because some cameras need seconds to start.
 int64_t camera_signal_patience_ns(const struct camera_signal *signal);
+// Writes why a stalled camera is given up. `dropped`: why its frames were dropped; NULL: none arrived.
+void camera_signal_describe_stall(const struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY]);
 double camera_signal_rate(const struct camera_signal *signal); // recent one; 0: unknown. The caller holds the lock.
 void camera_signal_add_damaged(struct camera_signal *signal, uint64_t frames);         // counts damaged frames
 void camera_signal_health(struct camera_signal *signal, struct source_health *health); // as source_health

@@ -85,8 +85,8 @@ static void unmap(struct memory *memory)
     *memory = (struct memory){0};
 }
 
-// Maps one memory, after a check of the file's size: a read behind the end would end the process. So would a file that
-// its owner makes smaller later; PipeWire's own memory is sealed against that.
+// Maps one memory. Checks the file's size, because a read behind its end would end the process. PipeWire's own memory
+// is sealed, so that nobody can make it smaller later.
 static bool map_data(const struct spa_data *from, struct memory *memory, int i)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = from->mapoffset % page;
@@ -684,9 +684,7 @@ static void report_stall(struct viewer *viewer)
 {
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(viewer->decoder);
-    const char *dropped = decoder.why[0] ? decoder.why : viewer->dropped;
-    snprintf(why, sizeof(why), "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
-             (double)camera_signal_patience_ns(&viewer->signal) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+    camera_signal_describe_stall(&viewer->signal, decoder.why[0] ? decoder.why : viewer->dropped, why);
     if (!viewer->signal.counting && viewer->signal.slow_start < SLOWEST_START)
         viewer->signal.slow_start++;
     lose(viewer, why);
