@@ -304,6 +304,11 @@ char *naming_output(const struct naming *naming, const char *relative, size_t nu
     return path;
 }
 
+char *naming_file(const char *text, const char *relative)
+{
+    return naming_output(&(struct naming){.template = (char *)text}, relative, 0);
+}
+
 // ---- tables: open addressing, at most half full ----
 
 enum { FIRST_ROOM = 1024 };

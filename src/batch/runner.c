@@ -125,7 +125,7 @@ static bool name_files(struct chain *chain, const char *relative, bool *varies, 
         const char *refused = "its name is too long";
         if (!chain_file(chain, i) || !filter_file_varies(&stage->values))
             continue;
-        char *name = naming_output(&(struct naming){.template = stage->values.file}, relative, 0);
+        char *name = naming_file(stage->values.file, relative);
         ok = snprintf(stage->values.file, FILTER_FILE, "%s", name) < FILTER_FILE;
         stage->values.resource = NULL;
         ok = ok && stage_prepare(stage, &refused);

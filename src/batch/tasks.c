@@ -297,7 +297,7 @@ static bool make_mark(const struct tasks *tasks, const struct stat *input, struc
         struct stat status = {0};
         if (!file)
             continue;
-        char *name = varies ? naming_output(&(struct naming){.template = (char *)file}, relative, 0) : xstrdup(file);
+        char *name = varies ? naming_file(file, relative) : xstrdup(file);
         if (stat(name, &status) != 0 && varies)
             ok = outcome_fail(outcome, fault_of_reading(errno), "%s: cannot use the file '%s': %s", stage->filter->name,
                               name, strerror(errno));
