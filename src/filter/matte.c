@@ -80,7 +80,7 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
 extern const struct filter filter_matte;
 const struct filter filter_matte = {
     .name = "matte",
-    .summary = "limit the filters since `keep` to people or faces, or to what is behind them",
+    .summary = "limit the filters since `keep` to the people or faces of the picture, or to the rest",
     .example = "keep,blur=8,matte",
     .kind = FILTER_POINT,
     .second = SECOND_KEPT,

@@ -115,7 +115,7 @@ struct row_pass {
     uint16_t *lanes;
     int width;
     bool begin;
-    vec_u8 alpha; // mask of what is copied from the centres
+    vec_u8 alpha; // bits of alpha if that is copied from the centres; 0: alpha is a mean, too
     struct row_prefetch prefetch;
 };
 

@@ -21,7 +21,7 @@ struct choice_list {
     float x, y;                         // of the pointer, 0..1
     bool large;                         // letters of twice the size
     bool pictured;                      // each row has a picture; the list is at the left, without details
-    const struct image *sheet;          // RGBA: all pictures, one below the other; NULL: none is there yet
+    const struct image *sheet;          // RGBA, with all pictures in a column; NULL: there is none yet
     unsigned sheet_changes;             // of its pixels
     int picture[CHOICE_ROWS];           // number of the row's picture in the sheet; -1: none
 };

@@ -101,8 +101,8 @@ static void write_file(const struct last_run *last)
         close(directory);
 }
 
-// Takes the parts of the last run's chain for which there is no option. Returns false (logged) if a part cannot be used
-// and a virtual camera would show what it hid; else leaves this part out, with a warning.
+// Takes the parts of the last run's chain for which there is no option. Warns of a part that cannot be used, and leaves
+// it out. With a virtual camera, which would show what the part hid, returns false instead (logged).
 static bool resume_chain(struct session *s)
 {
     const struct live_options *o = &s->options;

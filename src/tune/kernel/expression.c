@@ -674,7 +674,7 @@ static bool parse_elements(struct parser *parser, list_each *each, void *context
     return !parser->failed;
 }
 
-// Returns true if the parser is before an expression and the word "for"; it is then behind them.
+// Returns true if an expression and the word "for" follow, and skips them.
 static bool is_comprehension(struct parser *parser)
 {
     char why[EXPRESSION_WHY];
