@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/gl_handles.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/resource.h"
 #include "image/font.h"
 
@@ -388,10 +389,8 @@ int canvas_x_height(const struct canvas *canvas, bool large)
 {
     enum { X_HEIGHT = 8 }; // the font's 14.6 pixels, an ordinary size for reading
     enum { ACROSS = 45 };  // a narrower window, in these x-heights, has smaller letters
-    const int usual = canvas_pixels(canvas, X_HEIGHT), fitting = canvas->width / ACROSS;
-    const int least = canvas_least(canvas), fits = fitting < usual ? fitting : usual;
-    const int x_height = fitting < least ? least : fits;
-    return x_height * (large ? 2 : 1);
+    const int usual = canvas_pixels(canvas, X_HEIGHT);
+    return clamp_int(canvas->width / ACROSS, canvas_least(canvas), usual) * (large ? 2 : 1);
 }
 
 struct letters canvas_letters(const struct canvas *canvas, int x_height)

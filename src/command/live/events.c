@@ -728,10 +728,10 @@ void events_hint(struct session *s, double seconds)
     const bool resumed = s->last.resumed; // else nothing explains why the picture is filtered
     const struct look *look = resumed ? looks_with(&s->looks, &s->stream.settings.chain) : NULL;
     const char *missing = s->stream.playback.info->missing, *last = "";
-    if (s->last.lost[0])
+    if (s->last.lost[0]) {
         note_set(&s->stream.note, true, seconds, "the filters of the last run are left out: %s", s->last.lost);
-    if (s->last.lost[0])
         return;
+    }
     if (resumed)
         last = look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n";
     note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",

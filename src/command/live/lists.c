@@ -50,19 +50,10 @@ static bool shrink(const struct image *frame, struct image *small)
     return ok;
 }
 
-static bool has_matte(const struct chain *chain)
-{
-    for (int i = 0; i < chain->count; i++) {
-        if (strcmp(chain->stage[i].filter->name, "matte") == 0)
-            return true;
-    }
-    return false;
-}
-
 static void *make_picture(void *context)
 {
     struct chooser *chooser = context;
-    if (has_matte(&chooser->look) || !filter_image(&chooser->small, &chooser->look, &chooser->filtered))
+    if (chain_sees_frame(&chooser->look) || !filter_image(&chooser->small, &chooser->look, &chooser->filtered))
         chooser->filtered = (struct image){0};
     chooser->done = true;
     return NULL;
