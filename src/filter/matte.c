@@ -5,7 +5,15 @@
 #include <string.h>
 
 enum { MATTE_OF, MATTE_WHERE, MATTE_GROW, MATTE_FEATHER, MATTE_EDGE, MATTE_HOLD, MATTE_FILTERS };
-enum { ARGUMENT_MIXES, ARGUMENT_BEHIND, ARGUMENT_STEP_X, ARGUMENT_STEP_Y, ARGUMENT_NUMBERS };
+enum {
+    ARGUMENT_MIXES,
+    ARGUMENT_BEHIND,
+    ARGUMENT_STEP_X,
+    ARGUMENT_STEP_Y,
+    ARGUMENT_WIDTH,
+    ARGUMENT_HEIGHT,
+    ARGUMENT_NUMBERS
+};
 #define NONE "none"
 
 static const struct param params[] = {
@@ -41,9 +49,12 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
-    arguments->value[ARGUMENT_STEP_X] = (MATTE_WIDTH << 16) / size->width;
-    arguments->value[ARGUMENT_STEP_Y] = (MATTE_HEIGHT << 16) / size->height;
-    arguments->count = ARGUMENT_NUMBERS + 2 * MATTE_PIXELS;
+    const struct matte_size matte = matte_size(name_of(values), size->width, size->height);
+    arguments->value[ARGUMENT_STEP_X] = (matte.width << 16) / size->width;
+    arguments->value[ARGUMENT_STEP_Y] = (matte.height << 16) / size->height;
+    arguments->value[ARGUMENT_WIDTH] = matte.width;
+    arguments->value[ARGUMENT_HEIGHT] = matte.height;
+    arguments->count = ARGUMENT_NUMBERS + 2 * matte.width * matte.height;
 }
 
 static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
@@ -57,8 +68,10 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
 {
     const struct filter_values *values = &stage->values;
     const char *name = name_of(values);
+    const int width = stage->arguments.value[ARGUMENT_WIDTH];
     const struct matte_request request = {
         .name = name,
+        .size = {width, stage->arguments.value[ARGUMENT_HEIGHT]},
         .frame = frame_time->picture,
         .source = frame_time->source,
         .number = frame_time->number,
@@ -69,12 +82,12 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
         .hold_ms = (int)values->value[MATTE_HOLD],
     };
     const struct matte_edge edge = {
-        .grow = (int)(values->value[MATTE_GROW] * MATTE_WIDTH / 100 + 0.5f),
-        .feather = (int)(values->value[MATTE_FEATHER] * MATTE_WIDTH / 100 + 0.5f),
+        .grow = (int)(values->value[MATTE_GROW] * width / 100 + 0.5f),
+        .feather = (int)(values->value[MATTE_FEATHER] * width / 100 + 0.5f),
         .follows = values->value[MATTE_EDGE] == 0,
     };
     arguments[ARGUMENT_MIXES] = strcmp(name, NONE) != 0 && matte_numbers(&request, &edge, arguments + ARGUMENT_NUMBERS);
-    return arguments[ARGUMENT_MIXES] ? ARGUMENT_NUMBERS + 2 * MATTE_PIXELS : ARGUMENT_MIXES + 1;
+    return arguments[ARGUMENT_MIXES] ? stage->arguments.count : ARGUMENT_MIXES + 1;
 }
 
 extern const struct filter filter_matte;

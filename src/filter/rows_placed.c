@@ -181,26 +181,27 @@ static void key(const struct filter_arguments *made, const uint8_t *from, const 
 static void matte(const struct filter_arguments *made, const uint8_t *from, const uint8_t *kept, uint8_t *to, int width,
                   int y)
 {
-    enum { NUMBERS = 512, ROWS = 144, COLUMNS = 256 };
+    enum { NUMBERS_MOST = 512 };
     const int32_t *args = filter_numbers(made);
     const uint32_t *words = (const uint32_t *)kept;
     uint32_t shares[MASK_PART];
-    int32_t line[NUMBERS];
+    int32_t line[NUMBERS_MOST];
     if (args[0] == 0) {
         memcpy(to, from, 4 * (size_t)width);
         return;
     }
-    const int v = clamp((((2 * y + 1) * args[3]) >> 1) - 32768, 0, (ROWS - 1) << 16), top = min(v >> 16, ROWS - 2);
-    const int32_t *restrict upper = args + 4 + NUMBERS * top;
-    const int g = (v - (top << 16)) >> 8, step = args[2];
-    for (int i = 0; i < NUMBERS; i++)
-        line[i] = (upper[i] * (256 - g) + upper[NUMBERS + i] * g) >> 8;
+    const int step = args[2], columns = args[4], rows = args[5];
+    const int v = clamp((((2 * y + 1) * args[3]) >> 1) - 32768, 0, (rows - 1) << 16), top = min(v >> 16, rows - 2);
+    const int32_t *restrict upper = args + 6 + 2 * columns * top, *restrict lower = upper + 2 * columns;
+    const int g = (v - (top << 16)) >> 8;
+    for (int i = 0; i < 2 * columns; i++)
+        line[i] = (upper[i] * (256 - g) + lower[i] * g) >> 8;
     const uint32_t turned = args[1] ? 255 : 0; // 255 - share is share ^ 255
     for (int first = 0; first < width; first += MASK_PART) {
         const int count = width - first < MASK_PART ? width - first : MASK_PART;
         for (int i = 0; i < count; i++) {
-            const int u = clamp((((2 * (first + i) + 1) * step) >> 1) - 32768, 0, (COLUMNS - 1) << 16);
-            const int left = min(u >> 16, COLUMNS - 2), f = (u - (left << 16)) >> 8;
+            const int u = clamp((((2 * (first + i) + 1) * step) >> 1) - 32768, 0, (columns - 1) << 16);
+            const int left = min(u >> 16, columns - 2), f = (u - (left << 16)) >> 8;
             const int a = (line[2 * left] * (256 - f) + line[2 * left + 2] * f) >> 8;
             const int b = (line[2 * left + 1] * (256 - f) + line[2 * left + 3] * f) >> 8;
             shares[i] = ((uint32_t)sat8((a * luma(pixel_of(words[first + i])) + b) >> 8) ^ turned) * 0x01010101u;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum { CALM = 24 }; // levels: a smaller change may be noise
-enum { W = MATTE_WIDTH, H = MATTE_HEIGHT, REACH = 4, NOISE = 65, STEEPEST = 16 * 256 };
+enum { REACH = 4, NOISE = 65, STEEPEST = 16 * 256 };
 
-void matte_smooth(uint8_t *old, const uint8_t *raw)
+void matte_smooth(uint8_t *old, const uint8_t *raw, int count)
 {
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         const int change = raw[i] - old[i], size = abs(change);
         const int weight = 32 + clamp_int(3 * (size - CALM), 0, 224);
         const int step = (size * weight + 255) / 256; // away from zero: a smaller step would never arrive
@@ -20,9 +20,9 @@ void matte_smooth(uint8_t *old, const uint8_t *raw)
     }
 }
 
-void matte_hold(uint8_t *held, const uint8_t *raw, int fall)
+void matte_hold(uint8_t *held, const uint8_t *raw, int count, int fall)
 {
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         const int low = held[i] > fall ? held[i] - fall : 0;
         held[i] = (uint8_t)(raw[i] > low ? raw[i] : low);
     }
@@ -31,7 +31,7 @@ void matte_hold(uint8_t *held, const uint8_t *raw, int fall)
 // Replaces each value by the sum, or the largest value, of the 2 * reach + 1 values around it, without those outside.
 static void combine_line(int32_t *values, int count, int stride, int reach, bool largest)
 {
-    int32_t line[W];
+    int32_t line[MATTE_SIDE];
     for (int i = 0; i < count; i++)
         line[i] = values[i * stride];
     int32_t sum = 0;
@@ -52,66 +52,75 @@ static void combine_line(int32_t *values, int count, int stride, int reach, bool
     }
 }
 
-static void combine(int32_t *values, int reach, bool largest)
+static void combine(int32_t *values, struct matte_size size, int reach, bool largest)
 {
-    for (int y = 0; reach > 0 && y < H; y++)
-        combine_line(values + y * W, W, 1, reach, largest);
-    for (int x = 0; reach > 0 && x < W; x++)
-        combine_line(values + x, H, W, reach, largest);
+    for (int y = 0; reach > 0 && y < size.height; y++)
+        combine_line(values + y * size.width, size.width, 1, reach, largest);
+    for (int x = 0; reach > 0 && x < size.width; x++)
+        combine_line(values + x, size.height, size.width, reach, largest);
 }
 
-// Returns the number of values within the reach of place `at` of `count`.
+// Returns the number of places of `count` within the reach of place `at`.
 static int count_near(int at, int count, int reach)
 {
     return clamp_int(at + reach, 0, count - 1) - clamp_int(at - reach, 0, count - 1) + 1;
 }
 
 // Replaces each value by the mean of those within its reach.
-static void average(int32_t *values, int reach)
+static void average(int32_t *values, struct matte_size size, int reach)
 {
-    combine(values, reach, false);
-    for (int i = 0; i < MATTE_PIXELS; i++)
-        values[i] /= count_near(i % W, W, reach) * count_near(i / W, H, reach);
+    combine(values, size, reach, false);
+    for (int y = 0; y < size.height; y++) {
+        const int rows = count_near(y, size.height, reach);
+        for (int x = 0; x < size.width; x++)
+            *values++ /= count_near(x, size.width, reach) * rows;
+    }
 }
 
 // The guided filter: for each pixel, the line m = a * luma + b that fits the matte best in the pixels around it.
-static void fit_lines(const int32_t *matte, const uint8_t *luma, int32_t *a, int32_t *b, int32_t *work)
+static void fit_lines(const int32_t *matte, const uint8_t *luma, struct matte_size size, int32_t *a, int32_t *b,
+                      int32_t *work)
 {
-    int32_t *products = work, *squares = work + MATTE_PIXELS;
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    const int count = size.width * size.height;
+    int32_t *products = work, *squares = work + count;
+    for (int i = 0; i < count; i++) {
         a[i] = matte[i];
         b[i] = luma[i];
         products[i] = matte[i] * luma[i];
         squares[i] = luma[i] * luma[i];
     }
-    combine(a, REACH, false);
-    combine(b, REACH, false);
-    combine(products, REACH, false);
-    combine(squares, REACH, false);
-    for (int i = 0; i < MATTE_PIXELS; i++) {
-        const int32_t n = count_near(i % W, W, REACH) * count_near(i / W, H, REACH), mattes = a[i], lumas = b[i];
+    combine(a, size, REACH, false);
+    combine(b, size, REACH, false);
+    combine(products, size, REACH, false);
+    combine(squares, size, REACH, false);
+    for (int i = 0; i < count; i++) {
+        const int x = i % size.width, y = i / size.width;
+        const int32_t n = count_near(x, size.width, REACH) * count_near(y, size.height, REACH);
+        const int32_t mattes = a[i], lumas = b[i];
         const int64_t common = (int64_t)n * products[i] - (int64_t)mattes * lumas;
         const int64_t spread = (int64_t)n * squares[i] - (int64_t)lumas * lumas + (int64_t)NOISE * n * n;
         a[i] = clamp_int((int32_t)(common * 256 / spread), -STEEPEST, STEEPEST);
         b[i] = (mattes * 256 - a[i] * lumas) / n;
     }
-    average(a, REACH);
-    average(b, REACH);
+    average(a, size, REACH);
+    average(b, size, REACH);
 }
 
-void matte_refine(const uint8_t *matte, const uint8_t *luma, const struct matte_edge *edge, int32_t *numbers)
+void matte_refine(const uint8_t *matte, const uint8_t *luma, struct matte_size size, const struct matte_edge *edge,
+                  int32_t *numbers)
 {
-    int32_t *planes = xcalloc(5 * MATTE_PIXELS, sizeof(*planes));
-    int32_t *grown = planes, *a = planes + MATTE_PIXELS, *b = a + MATTE_PIXELS, *work = b + MATTE_PIXELS;
-    for (int i = 0; i < MATTE_PIXELS; i++)
+    const int count = size.width * size.height;
+    int32_t *planes = xcalloc(5 * (size_t)count, sizeof(*planes));
+    int32_t *grown = planes, *a = planes + count, *b = a + count, *work = b + count;
+    for (int i = 0; i < count; i++)
         grown[i] = matte[i];
-    combine(grown, edge->grow, true);
+    combine(grown, size, edge->grow, true);
     if (edge->feather > 0)
-        average(grown, edge->feather);
+        average(grown, size, edge->feather);
     if (edge->follows)
-        fit_lines(grown, luma, a, b, work);
+        fit_lines(grown, luma, size, a, b, work);
     // The curve (m - 64) * 2 makes the line steep: without it, a haze remains around the person.
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         numbers[2 * i] = edge->follows ? a[i] * 2 : 0;
         numbers[2 * i + 1] = edge->follows ? b[i] * 2 - 128 * 256 : grown[i] * 256;
     }

@@ -14,7 +14,11 @@ void matte_shrink(const struct image *from, int width, int height, uint8_t *rgb)
 
 // ---- the matte of a frame: source.c ----
 
-enum { MATTE_WIDTH = 256, MATTE_HEIGHT = 144, MATTE_PIXELS = MATTE_WIDTH * MATTE_HEIGHT };
+// The size of a program's frames and mattes, at most MATTE_SIDE x MATTE_SIDE pixels.
+struct matte_size {
+    int width, height;
+};
+enum { MATTE_SIDE = 256, MATTE_PIXELS = MATTE_SIDE * MATTE_SIDE };
 enum { MATTE_NAME = 32, MATTE_WHY = 128, MATTE_OLD_MS = 500 };
 
 // Returns true for a name of 1 to MATTE_NAME letters, digits, '-' and '_'.
@@ -22,9 +26,12 @@ bool matte_name_ok(const char *name);
 // Returns true if the built-in program of this name has its network, or ~/.config/monocle/mattes has such a program,
 // which no other user can write.
 bool matte_ready(const char *name, char why[MATTE_WHY]);
+// Returns the size that the program `name` uses for frames of width x height pixels.
+struct matte_size matte_size(const char *name, int width, int height);
 
 struct matte_request {
     const char *name;          // of the program
+    struct matte_size size;    // of its mattes
     const struct image *frame; // NULL: none
     const char *source;        // name of the frame's source; NULL: unknown
     uint64_t number;           // of the frame in its source
@@ -67,9 +74,10 @@ bool matte_describe(int index, struct matte_facts *facts);
 // ---- its steps: edge.c ----
 
 // Changes the old matte towards the new one, more where they differ more.
-void matte_smooth(uint8_t *old, const uint8_t *raw);
-void matte_hold(uint8_t *held, const uint8_t *raw, int fall);
-void matte_refine(const uint8_t *matte, const uint8_t *luma, const struct matte_edge *edge, int32_t *numbers);
+void matte_smooth(uint8_t *old, const uint8_t *raw, int count);
+void matte_hold(uint8_t *held, const uint8_t *raw, int count, int fall);
+void matte_refine(const uint8_t *matte, const uint8_t *luma, struct matte_size size, const struct matte_edge *edge,
+                  int32_t *numbers);
 
 // ---- the built-in programs: programs.c ----
 

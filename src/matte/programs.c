@@ -45,6 +45,11 @@ bool matte_network_path(const struct matte_network *network, char path[PATH_MAX]
            snprintf(path, PATH_MAX, "%s/mattes/%s.tflite", directory, network->name) < PATH_MAX;
 }
 
+struct matte_size matte_size(const char *name, int width, int height)
+{
+    return (struct matte_size){256, 144};
+}
+
 // A size of pictures, and room for one.
 struct picture {
     int width, height;

@@ -48,6 +48,8 @@ struct frame_key {
 struct matte_source {
     struct matte_source *next;
     char name[MATTE_NAME + 1], path[PATH_MAX];
+    struct matte_size size;
+    size_t pixels; // of a matte
     struct program program;
     bool runs, answered, patient; // answered: since its start; patient: the run waits for each matte
     int lines, starts, failures;
@@ -144,8 +146,8 @@ static void start(struct matte_source *source)
     const char *unsafe;
     const bool built_in = matte_network_find(source->name);
     snprintf(name, sizeof(name), "%s", source->name);
-    snprintf(width, sizeof(width), "%d", MATTE_WIDTH);
-    snprintf(height, sizeof(height), "%d", MATTE_HEIGHT);
+    snprintf(width, sizeof(width), "%d", source->size.width);
+    snprintf(height, sizeof(height), "%d", source->size.height);
     source->program = (struct program){.heard = hear, .context = source};
     source->lines = 0;
     source->answered = false;
@@ -197,14 +199,14 @@ static void take_answer(struct matte_source *source, int hold_ms)
     const bool follows = source->has && key_follows(&source->asked, &source->newest);
     const int64_t passed_ms = (source->asked.time_ns - source->newest.time_ns) / NS_PER_MS;
     if (follows) {
-        matte_smooth(source->smooth, source->answer);
-        matte_hold(source->held, source->answer,
+        matte_smooth(source->smooth, source->answer, (int)source->pixels);
+        matte_hold(source->held, source->answer, (int)source->pixels,
                    hold_ms > 0 && passed_ms < hold_ms ? (int)(255 * passed_ms / hold_ms) : 255);
     } else {
-        memcpy(source->smooth, source->answer, MATTE_PIXELS);
-        memcpy(source->held, source->answer, MATTE_PIXELS);
+        memcpy(source->smooth, source->answer, source->pixels);
+        memcpy(source->held, source->answer, source->pixels);
     }
-    memcpy(source->luma, source->asked_luma, MATTE_PIXELS);
+    memcpy(source->luma, source->asked_luma, source->pixels);
     source->newest = source->asked;
     source->newest_ns = source->asked_ns;
     const int64_t now = clock_now_ns();
@@ -229,10 +231,10 @@ static bool has_more(const struct matte_source *source)
 // Writes and reads as much as the pipes take and have.
 static void pump(struct matte_source *source, int hold_ms)
 {
+    const size_t all = source->pixels * 3;
     program_listen(&source->program);
-    while (source->in_flight && source->sent < sizeof(source->rgb)) {
-        const ssize_t bytes =
-            write(source->program.input, source->rgb + source->sent, sizeof(source->rgb) - source->sent);
+    while (source->in_flight && source->sent < all) {
+        const ssize_t bytes = write(source->program.input, source->rgb + source->sent, all - source->sent);
         if (bytes < 0 && errno != EAGAIN && errno != EINTR)
             break; // it has closed its input: reading says why
         if (bytes <= 0)
@@ -240,28 +242,29 @@ static void pump(struct matte_source *source, int hold_ms)
         source->sent += (size_t)bytes;
     }
     char more;
-    const size_t wanted = source->in_flight ? MATTE_PIXELS - source->got : 0;
+    const size_t wanted = source->in_flight ? source->pixels - source->got : 0;
     const ssize_t bytes =
         read(source->program.pipe, wanted ? (void *)(source->answer + source->got) : &more, wanted ? wanted : 1);
     if (bytes == 0)
         fail(source, NULL);
-    else if (bytes > 0 && (wanted == 0 || source->sent < sizeof(source->rgb)))
+    else if (bytes > 0 && (wanted == 0 || source->sent < all))
         fail(source, "it wrote more than a matte for each frame");
-    else if (bytes > 0 && (source->got += (size_t)bytes) == MATTE_PIXELS && has_more(source))
+    else if (bytes > 0 && (source->got += (size_t)bytes) == source->pixels && has_more(source))
         fail(source, "it wrote more than a matte for each frame");
-    else if (bytes > 0 && source->got == MATTE_PIXELS)
+    else if (bytes > 0 && source->got == source->pixels)
         take_answer(source, hold_ms);
     else if (source->in_flight && clock_now_ns() - source->asked_ns > (int64_t)STALLED_MS * NS_PER_MS)
         fail(source, "it gave no matte for 5 s");
 }
 
 // Exchanges left and right, top and bottom, or both.
-static void turn(uint8_t *rgb, bool mirror, bool flip)
+static void turn(uint8_t *rgb, struct matte_size size, bool mirror, bool flip)
 {
-    for (int y = 0; y < MATTE_HEIGHT && (mirror || flip); y++) {
-        for (int x = 0; x < MATTE_WIDTH; x++) {
-            const int to = (flip ? MATTE_HEIGHT - 1 - y : y) * MATTE_WIDTH + (mirror ? MATTE_WIDTH - 1 - x : x);
-            const int at = y * MATTE_WIDTH + x;
+    const int width = size.width, height = size.height;
+    for (int y = 0; y < height && (mirror || flip); y++) {
+        for (int x = 0; x < width; x++) {
+            const int to = (flip ? height - 1 - y : y) * width + (mirror ? width - 1 - x : x);
+            const int at = y * width + x;
             for (int c = 0; c < 3 && at < to; c++) {
                 const uint8_t kept = rgb[3 * at + c];
                 rgb[3 * at + c] = rgb[3 * to + c];
@@ -273,9 +276,9 @@ static void turn(uint8_t *rgb, bool mirror, bool flip)
 
 static void send(struct matte_source *source, const struct matte_request *request, const struct frame_key *key)
 {
-    matte_shrink(request->frame, MATTE_WIDTH, MATTE_HEIGHT, source->rgb);
-    turn(source->rgb, request->mirror, request->flip);
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    matte_shrink(request->frame, source->size.width, source->size.height, source->rgb);
+    turn(source->rgb, source->size, request->mirror, request->flip);
+    for (size_t i = 0; i < source->pixels; i++) {
         const uint8_t *p = source->rgb + 3 * i;
         source->asked_luma[i] = (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
     }
@@ -290,7 +293,7 @@ static void wait_for(const struct matte_source *source, int64_t until_ns)
     struct pollfd ready[] = {
         {.fd = source->runs ? source->program.pipe : -1, .events = POLLIN},
         {.fd = source->runs ? source->program.errors : -1, .events = POLLIN},
-        {.fd = source->runs && source->in_flight && source->sent < sizeof(source->rgb) ? source->program.input : -1,
+        {.fd = source->runs && source->in_flight && source->sent < source->pixels * 3 ? source->program.input : -1,
          .events = POLLOUT}};
     const int left_ms = clock_ms_until(until_ns);
     poll(ready, 3, left_ms < TURN_MS ? left_ms : TURN_MS);
@@ -322,14 +325,16 @@ static bool advance(struct matte_source *source, const struct matte_request *req
     }
 }
 
-static struct matte_source *find(const char *name)
+static struct matte_source *find(const char *name, struct matte_size size)
 {
     for (struct matte_source *source = sources; source; source = source->next) {
-        if (strcmp(source->name, name) == 0)
+        if (strcmp(source->name, name) == 0 && source->size.width == size.width && source->size.height == size.height)
             return source;
     }
     struct matte_source *source = xalloc(sizeof(*source));
     snprintf(source->name, sizeof(source->name), "%s", name);
+    source->size = size;
+    source->pixels = (size_t)size.width * size.height;
     source->next = sources;
     sources = source;
     return source;
@@ -353,7 +358,7 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
 {
     if (!request->frame)
         return false;
-    struct matte_source *source = find(request->name);
+    struct matte_source *source = find(request->name, request->size);
     const uint64_t turned = request->mirror + 2 * (uint64_t)request->flip;
     const struct frame_key key = {(request->source ? hash_64(request->source, strlen(request->source)) : 0) + turned,
                                   request->number, request->time_ns, request->frame->plane[0]};
@@ -365,7 +370,7 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
     if (!own && (request->wait_ms < 0 || !source->has || !key_follows(&key, &source->newest) ||
                  clock_now_ns() - source->newest_ns > (int64_t)MATTE_OLD_MS * NS_PER_MS))
         return false;
-    matte_refine(request->hold_ms > 0 ? source->held : source->smooth, source->luma, edge, numbers);
+    matte_refine(request->hold_ms > 0 ? source->held : source->smooth, source->luma, request->size, edge, numbers);
     return true;
 }
 

@@ -42,13 +42,13 @@ static void answer(const uint8_t *matte, size_t bytes)
         bytes -= (size_t)done;
 }
 
-enum { FRAME = MATTE_PIXELS * 3 };
+enum { WIDTH = 256, HEIGHT = 144, PIXELS = WIDTH * HEIGHT, FRAME = PIXELS * 3 };
 
 // Answers with the red of each pixel, or misbehaves.
 static int misbehave(const char *kind, int width, int height)
 {
-    static uint8_t frame[FRAME], matte[2 * MATTE_PIXELS];
-    const bool is = width == MATTE_WIDTH && height == MATTE_HEIGHT && getpgrp() == getpid();
+    static uint8_t frame[FRAME], matte[2 * PIXELS];
+    const bool is = width == WIDTH && height == HEIGHT && getpgrp() == getpid();
     alarm(60); // also of a child that outlives it
     if (strcmp(kind, "absent") == 0 || !is)
         return 7;
@@ -63,7 +63,7 @@ static int misbehave(const char *kind, int width, int height)
     if (strcmp(kind, "stubborn") == 0)
         signal(SIGTERM, SIG_IGN), pause();
     for (int n = 0; read_frame(frame, FRAME); n++) {
-        for (int i = 0; i < MATTE_PIXELS; i++)
+        for (int i = 0; i < PIXELS; i++)
             matte[i] = frame[3 * i];
         if (strcmp(kind, "crash") == 0)
             signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
@@ -85,11 +85,11 @@ static int misbehave(const char *kind, int width, int height)
         if (strcmp(kind, "nurse") == 0 && n == 0 && fork() == 0 && alarm(60) == 0)
             pause();
         if (strcmp(kind, "short") == 0)
-            answer(matte, MATTE_PIXELS - 1), exit(5);
+            answer(matte, PIXELS - 1), exit(5);
         int done = 0;
         while (strcmp(kind, "slow") == 0 && done < 1000)
             answer(matte + done++, 1);
-        answer(matte + done, (strcmp(kind, "long") == 0 ? MATTE_PIXELS + 1 : MATTE_PIXELS) - (size_t)done);
+        answer(matte + done, (strcmp(kind, "long") == 0 ? PIXELS + 1 : PIXELS) - (size_t)done);
     }
     return 0;
 }
@@ -114,6 +114,7 @@ static struct matte_request request_of(const char *name, uint64_t number)
 {
     image_wrap(&frame, &(struct image_shape){.format = PIXFMT_RGB24, .width = 64, .height = 36}, pixels);
     return (struct matte_request){.name = name,
+                                  .size = {WIDTH, HEIGHT},
                                   .frame = &frame,
                                   .source = "test",
                                   .number = number,
@@ -144,7 +145,7 @@ static void check_good(void)
     pixels[0] = pixels[1] = pixels[2] = 250;
     CHECK(matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers));
     CHECK_NUMBER(numbers[1] >> 8, 50);
-    CHECK_NUMBER(numbers[2 * (MATTE_WIDTH - 1) + 1] >> 8, 250);
+    CHECK_NUMBER(numbers[2 * (WIDTH - 1) + 1] >> 8, 250);
     request = request_of("good", 2);
     request.frame = NULL; // it arrives by rows
     CHECK(!matte_numbers(&request, &(struct matte_edge){0, 0, false}, numbers));
@@ -275,8 +276,8 @@ static void check_smooth(void)
             old[i] = held[i] = (uint8_t)q;
             raw[i] = (uint8_t)i;
         }
-        matte_smooth(old, raw);
-        matte_hold(held, raw, 17);
+        matte_smooth(old, raw, MATTE_PIXELS);
+        matte_hold(held, raw, MATTE_PIXELS, 17);
         for (int i = 0; i < 256; i++) {
             const int low = q > 17 ? q - 17 : 0;
             wrong += old[i] != rule_smooth(q, i) || held[i] != (i > low ? i : low);
@@ -284,9 +285,11 @@ static void check_smooth(void)
     }
     CHECK_NUMBER(wrong, 0);
     for (int i = 0; i < 100; i++)
-        matte_smooth(old, raw);
+        matte_smooth(old, raw, MATTE_PIXELS);
     CHECK(memcmp(old, raw, sizeof(old)) == 0); // it arrives
 }
+
+static struct matte_size size; // of the mattes
 
 struct square {
     int left, right, top, bottom, count;
@@ -294,12 +297,12 @@ struct square {
 
 static struct square square_at(int i, int radius)
 {
-    const int x = i % MATTE_WIDTH, y = i / MATTE_WIDTH;
+    const int x = i % size.width, y = i / size.width;
     struct square s = {x - radius, x + radius, y - radius, y + radius, 0};
     s.left = s.left < 0 ? 0 : s.left;
     s.top = s.top < 0 ? 0 : s.top;
-    s.right = s.right >= MATTE_WIDTH ? MATTE_WIDTH - 1 : s.right;
-    s.bottom = s.bottom >= MATTE_HEIGHT ? MATTE_HEIGHT - 1 : s.bottom;
+    s.right = s.right >= size.width ? size.width - 1 : s.right;
+    s.bottom = s.bottom >= size.height ? size.height - 1 : s.bottom;
     s.count = (s.right - s.left + 1) * (s.bottom - s.top + 1);
     return s;
 }
@@ -309,7 +312,7 @@ static int64_t sum_square(struct square s, const int32_t *a, const int32_t *b)
     int64_t sum = 0;
     for (int y = s.top; y <= s.bottom; y++) {
         for (int x = s.left; x <= s.right; x++)
-            sum += (int64_t)a[y * MATTE_WIDTH + x] * (b ? b[y * MATTE_WIDTH + x] : 1);
+            sum += (int64_t)a[y * size.width + x] * (b ? b[y * size.width + x] : 1);
     }
     return sum;
 }
@@ -317,21 +320,22 @@ static int64_t sum_square(struct square s, const int32_t *a, const int32_t *b)
 static void rule_refine(const uint8_t *matte, const uint8_t *luma, struct matte_edge edge, int32_t *to)
 {
     static int32_t p[MATTE_PIXELS], q[MATTE_PIXELS], l[MATTE_PIXELS], a[MATTE_PIXELS], b[MATTE_PIXELS];
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    const int count = size.width * size.height;
+    for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, edge.grow);
         int most = 0;
         for (int y = s.top; y <= s.bottom; y++) {
             for (int x = s.left; x <= s.right; x++)
-                most = matte[y * MATTE_WIDTH + x] > most ? matte[y * MATTE_WIDTH + x] : most;
+                most = matte[y * size.width + x] > most ? matte[y * size.width + x] : most;
         }
         q[i] = most;
         l[i] = luma[i];
     }
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, edge.feather);
         p[i] = (int32_t)(sum_square(s, q, NULL) / s.count);
     }
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, 4);
         const int64_t n = s.count, sp = sum_square(s, p, NULL), sl = sum_square(s, l, NULL);
         int64_t slope = 256 * (n * sum_square(s, p, l) - sp * sl) / (n * sum_square(s, l, l) - sl * sl + 65 * n * n);
@@ -339,7 +343,7 @@ static void rule_refine(const uint8_t *matte, const uint8_t *luma, struct matte_
         a[i] = (int32_t)slope;
         b[i] = (int32_t)((256 * sp - slope * sl) / n);
     }
-    for (int i = 0; i < MATTE_PIXELS; i++) {
+    for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, 4);
         to[2 * i] = edge.follows ? 2 * (int32_t)(sum_square(s, a, NULL) / s.count) : 0;
         to[2 * i + 1] = edge.follows ? 2 * (int32_t)(sum_square(s, b, NULL) / s.count) - 32768 : 256 * p[i];
@@ -350,25 +354,30 @@ static void check_refine(void)
 {
     static uint8_t matte[MATTE_PIXELS], luma[MATTE_PIXELS];
     static int32_t want[2 * MATTE_PIXELS];
-    static const struct matte_edge edges[] = {{0, 0, false}, {0, 0, true}, {3, 0, false}, {0, 5, true}, {8, 2, true}};
+    static const struct {
+        struct matte_edge edge;
+        struct matte_size size;
+    } cases[] = {{{0, 0, false}, {256, 144}}, {{0, 0, true}, {256, 144}}, {{3, 0, false}, {256, 256}},
+                 {{0, 5, true}, {144, 256}},  {{8, 2, true}, {256, 256}}, {{9, 9, true}, {5, 3}}};
     unsigned state = 1;
     for (int i = 0; i < MATTE_PIXELS; i++) {
         state = state * 1664525 + 1013904223;
-        const int x = i % MATTE_WIDTH - 100, y = i / MATTE_WIDTH - 70;
+        const int x = i % 256 - 100, y = i / 256 - 70;
         luma[i] = (uint8_t)(x * x + y * y < 1600 ? 180 + state % 50 : state >> 24);
         matte[i] = (uint8_t)(x * x + y * y < 1700 ? 255 : i % 97 == 0 ? state >> 16 : 0);
     }
-    for (size_t i = 0; i < sizeof(edges) / sizeof(*edges); i++) {
-        matte_refine(matte, luma, &edges[i], numbers);
-        rule_refine(matte, luma, edges[i], want);
-        check_that(&unit, memcmp(numbers, want, sizeof(want)) == 0, "edge %zu differs", i);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        size = cases[i].size;
+        matte_refine(matte, luma, size, &cases[i].edge, numbers);
+        rule_refine(matte, luma, cases[i].edge, want);
+        check_that(&unit, memcmp(numbers, want, 8 * (size_t)size.width * size.height) == 0, "case %zu differs", i);
     }
 }
 
 static void check_shrink(void)
 {
     static const int sizes[][2] = {{640, 362}, {256, 144}, {30, 20}, {1, 1}, {257, 1000}, {2, 2000}};
-    static uint8_t got[MATTE_PIXELS * 3];
+    static uint8_t got[PIXELS * 3];
     for (int format = 0; format < PIXFMT_COUNT; format++) {
         for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
             const char *why;
@@ -384,12 +393,11 @@ static void check_shrink(void)
             shape.format = PIXFMT_RGBA;
             image_alloc(&rgba, &shape);
             convert_to_rgba(&rgba, &image);
-            matte_shrink(&image, MATTE_WIDTH, MATTE_HEIGHT, got);
+            matte_shrink(&image, WIDTH, HEIGHT, got);
             int wrong = 0;
-            for (int k = 0; k < MATTE_PIXELS; k++) {
-                const int x = k % MATTE_WIDTH, y = k / MATTE_WIDTH, left = x * w / MATTE_WIDTH,
-                          top = y * h / MATTE_HEIGHT;
-                const int right = (x + 1) * w / MATTE_WIDTH, rows = (y + 1) * h / MATTE_HEIGHT - top;
+            for (int k = 0; k < PIXELS; k++) {
+                const int x = k % WIDTH, y = k / WIDTH, left = x * w / WIDTH, top = y * h / HEIGHT;
+                const int right = (x + 1) * w / WIDTH, rows = (y + 1) * h / HEIGHT - top;
                 const int used = rows < 1 ? 1 : rows < 4 ? rows : 4, columns = right > left ? right - left : 1;
                 for (int c = 0; c < 3; c++) {
                     int sum = 0;
