@@ -13,12 +13,19 @@ void event_release(cl_event *event)
     *event = NULL;
 }
 
-bool event_done(cl_event event)
+// Returns the state of the command: CL_COMPLETE, which is CL_SUCCESS, or less if it failed, or more if it has not
+// ended.
+static cl_int event_result(cl_event event)
 {
     cl_int status;
-    return !event ||
-           clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) != CL_SUCCESS ||
-           status <= CL_COMPLETE; // negative: failed
+    const bool known =
+        event && clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) == CL_SUCCESS;
+    return known ? status : CL_COMPLETE;
+}
+
+bool event_done(cl_event event)
+{
+    return event_result(event) <= CL_COMPLETE;
 }
 
 cl_ulong event_stamp(cl_event event, cl_profiling_info what)
@@ -65,8 +72,7 @@ static double device_ns(const struct device_span *spans, int runs)
     return sum;
 }
 
-bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct device_span *span),
-                void *context, struct timing *timing)
+cl_int timing_try(cl_command_queue queue, int runs, timing_enqueue *enqueue, void *context, struct timing *timing)
 {
     assert(runs >= 1 && runs <= TIMING_RUNS);
     struct device_span spans[TIMING_RUNS] = {{0}};
@@ -76,15 +82,24 @@ bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *contex
         result = enqueue(context, i, &spans[i]);
     const cl_int finished = compute_finish(queue);
     const int64_t end_ns = clock_now_ns();
-    bool ok = compute_ok(result == CL_SUCCESS ? finished : result, "run a measurement on the device");
-    if (ok) {
+    result = result == CL_SUCCESS ? finished : result;
+    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
+        result = event_result(spans[i].last);
+    if (result == CL_SUCCESS) {
         timing->device_ms = device_ns(spans, runs) / 1e6 / runs;
         timing->wall_ms = (double)(end_ns - start_ns) / 1e6 / runs;
-        ok = timing->device_ms > 0;
-        if (!ok)
-            log_error("the device does not report the times of its commands; use -p cpu");
+        result = timing->device_ms > 0 ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
     }
     for (int i = 0; i < runs; i++)
         span_release(&spans[i]);
-    return ok;
+    return result;
+}
+
+bool timing_run(cl_command_queue queue, int runs, timing_enqueue *enqueue, void *context, struct timing *timing)
+{
+    const cl_int result = timing_try(queue, runs, enqueue, context, timing);
+    if (result != CL_PROFILING_INFO_NOT_AVAILABLE)
+        return compute_ok(result, "run a measurement on the device");
+    log_error("the device does not report the times of its commands; use -p cpu");
+    return false;
 }

@@ -24,7 +24,11 @@ struct timing {
     double wall_ms;   // on the host's clock: all runs are queued at once and waited for together
 };
 
+typedef cl_int timing_enqueue(void *context, int run, struct device_span *span);
+
 // Calls enqueue(context, run, &span) for each run from 0 to runs - 1 (`runs`: 1 to TIMING_RUNS), waits for all, and
-// releases the spans. The queue must be timed (device_queue). False on failure (logged).
-bool timing_run(cl_command_queue queue, int runs, cl_int (*enqueue)(void *context, int run, struct device_span *span),
-                void *context, struct timing *timing);
+// releases the spans. The queue must be timed (device_queue). CL_PROFILING_INFO_NOT_AVAILABLE: the device reports no
+// times.
+cl_int timing_try(cl_command_queue queue, int runs, timing_enqueue *enqueue, void *context, struct timing *timing);
+// The same; false on failure (logged).
+bool timing_run(cl_command_queue queue, int runs, timing_enqueue *enqueue, void *context, struct timing *timing);

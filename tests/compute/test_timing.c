@@ -12,14 +12,15 @@ static struct made_up {
 } stamps[EVENTS];
 
 static struct {
-    int fails_at; // the run that is not enqueued; -1: none
-    cl_int finish;
+    int fails_at;          // the run that is not enqueued; -1: none
+    cl_int finish, result; // result: of the last command
     int runs, events;
     int64_t now_ns;
 } queue;
 
 cl_int __wrap_clFinish(cl_command_queue of);
 cl_int __wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *value, size_t *size);
+cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *value, size_t *size);
 cl_int __wrap_clReleaseEvent(cl_event event);
 int64_t __wrap_clock_now_ns(void);
 
@@ -33,6 +34,12 @@ cl_int __wrap_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, si
 {
     const struct made_up *stamp = (const struct made_up *)event;
     *(cl_ulong *)value = what == CL_PROFILING_COMMAND_START ? stamp->start_ns : stamp->end_ns;
+    return CL_SUCCESS;
+}
+
+cl_int __wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *value, size_t *size)
+{
+    *(cl_int *)value = event == (cl_event)&stamps[EVENTS - 1] ? queue.result : CL_COMPLETE;
     return CL_SUCCESS;
 }
 
@@ -91,6 +98,9 @@ int main(void)
     CHECK_NUMBER(queue.runs, 2);
     CHECK_HAS(run(-1, CL_INVALID_COMMAND_QUEUE, &timing), "CL_INVALID_COMMAND_QUEUE");
     CHECK_HAS(run(1, CL_INVALID_COMMAND_QUEUE, &timing), "CL_OUT_OF_RESOURCES");
+    queue.result = CL_OUT_OF_HOST_MEMORY; // though the queue has finished
+    CHECK_HAS(run(-1, CL_SUCCESS, &timing), "CL_OUT_OF_HOST_MEMORY");
+    queue.result = CL_COMPLETE;
     stamps[2].start_ns = 0;
     CHECK_HAS(run(-1, CL_SUCCESS, &timing), "does not report the times");
     stamp_all();

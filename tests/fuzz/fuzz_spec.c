@@ -32,30 +32,32 @@ static void try_expression(const char *text)
         abort();
 }
 
-// Each configuration that is accepted has sizes and a program.
+// Each launch has sizes.
 static void try_configuration(const struct spec *spec, int configuration)
 {
-    const uint16_t *tuple = space_tuple(&spec->space, configuration);
-    struct spec_launch launch;
-    char why[SPEC_WHY];
-    for (int k = 0; k < spec->kernels; k++) {
-        if (!spec_launch(spec, &spec->kernel[k], tuple, &launch, why) || launch.local[0] == 0 ||
-            launch.global[0] % launch.local[0] != 0)
+    struct spec_run run;
+    char why[SPEC_WHY] = "";
+    const bool ok = spec_run_open(&run, spec, false, space_tuple(&spec->space, configuration), why);
+    if (!ok && !why[0])
+        abort();
+    for (int i = 0; ok && i < run.launches; i++) {
+        if (run.launch[i].local[0] == 0 || run.launch[i].global[0] % run.launch[i].local[0] != 0)
             abort();
     }
+    spec_run_close(&run);
 }
 
 static void try_spec(const char *text)
 {
     struct spec spec;
     char why[SPEC_WHY] = "", *data = malloc(FILL_BYTES);
-    bool ok = data && spec_parse(&spec, text, "spec.json", why);
+    const bool ok = data && spec_parse(&spec, text, "spec.json", why) && spec_enumerate(&spec, why);
     for (int i = 0; ok && i < spec.arguments; i++) {
         const struct spec_argument *argument = &spec.argument[i];
         if (argument->memory != SPEC_LOCAL && argument->bytes <= FILL_BYTES && argument->in.fill != SPEC_FILE)
             spec_fill(&spec, argument, &argument->in, data);
     }
-    if (ok && spec_enumerate(&spec, why)) {
+    if (ok) {
         try_configuration(&spec, 0);
         try_configuration(&spec, spec.space.count - 1);
     } else if (!why[0] || strchr(why, '\n')) {
@@ -103,6 +105,12 @@ static const char *const seeds[] = {
     "\"Local\"}]},"
     "{\"KernelName\":\"k\",\"GlobalSize\":{\"X\":1},\"LocalSize\":{\"X\":1},\"Arguments\":[\"o\"]}],"
     "\"ReferenceKernel\":{\"KernelName\":\"r\",\"GlobalSize\":{\"X\":1},\"LocalSize\":{\"X\":1}}}",
+    "{\"ConfigurationSpace\":{\"TuningParameters\":[{\"Name\":\"X\",\"Values\":[1,2]}]},\"KernelSpecification\":{"
+    "\"KernelName\":\"k\",\"KernelFile\":\"k.cl\",\"GlobalSize\":{\"X\":\"8 // 2 ** i\"},\"LocalSize\":{\"X\":1},"
+    "\"Arguments\":[{\"Name\":\"a\",\"Type\":\"int\",\"Size\":8},{\"Name\":\"b\",\"Type\":\"int\",\"Size\":8},"
+    "{\"Name\":\"n\",\"Type\":\"int\",\"MemoryType\":\"Scalar\"}]},\"Launches\":[{\"While\":\"i < X\",\"Launches\":["
+    "{\"KernelName\":\"k\",\"Repeat\":\"X\",\"Condition\":\"X > 1 or i\",\"Arguments\":{\"n\":\"i + j\",\"a\":\"b\"},"
+    "\"Macros\":{\"M\":\"j\"},\"GlobalSize\":{\"X\":\"8 - i\"},\"LocalSize\":{\"X\":1}}],\"Swap\":[\"a\",\"b\"]}]}",
     "(x + xy[2]) // 3 % 4 ** 2 - -1.5e2 / x if not x in [1, 2] and x < 3 <= 4 or 'a' == \"b\" else max(x, abs(-2), 7)",
 };
 

@@ -574,8 +574,9 @@ static const char *const details[] = {
     "default configuration. ValidationThreshold is the tolerance. GlobalSize is rounded up to a multiple of LocalSize, "
     "so kernels must test bounds. The fastest configuration is stored as the pass kernel:NAME, for this text of "
     "SPEC.json and the kernels. Examples: share/monocle/tune.",
-    "KernelSpecification may be a list of kernels. They run in order, and their times are added. An element of "
-    "Arguments may be only a name: the argument with this name in an earlier kernel.",
+    "KernelSpecification may be a list of kernels. They run in order, or as Launches says. The time is that from the "
+    "start of the first kernel to the end of the last one. An element of Arguments may be only a name: the argument "
+    "with this name in an earlier kernel.",
     "The members of SPEC.json that monocle uses are:",
     "ConfigurationSpace\tTuningParameters: list of Name, Values (a list, or a text such as \"list(range(1, 9))\" or "
     "\"[1] + [2 ** i for i in range(5, 11)]\") and Default; Conditions: list of Expression, such as \"GROUP * ITEMS <= "
@@ -591,6 +592,10 @@ static const char *const details[] = {
     "1 in any argument: only the arguments with 1 are compared",
     "FillType\tof an argument: Constant (FillValue; default: 0), Random (0 to FillValue; default: 1), Generator "
     "(DataSource is an expression of the index i) or BinaryRaw (DataSource is a file)",
+    "Launches\tlist of KernelName with GlobalSize and LocalSize (default: those of the kernel), Macros and Arguments "
+    "(other values or vectors, such as {\"shift\": \"4 * i\"}), or of Launches, a group. Each one may have: Condition; "
+    "Repeat (a number) or While (a condition), where i, j and k are the indices of the repetitions, from the outermost "
+    "one; Swap: pairs of vectors that change places after each repetition",
     "ReferenceKernel\tas KernelSpecification, with ValidationThreshold (default: 0.0001) and ValidationMethod: "
     "SideBySideComparison (absolute; default) or SideBySideRelativeComparison",
     "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "

@@ -81,6 +81,21 @@ bool value_true(const struct value *value)
     return value->kind == VALUE_TEXT ? value->length > 0 : is_number(value) && value_number(value) != 0;
 }
 
+void value_print(const struct value *value, char *text, size_t bytes)
+{
+    if (value->kind == VALUE_INTEGER) {
+        snprintf(text, bytes, "%lld", (long long)value->integer);
+    } else if (value->kind == VALUE_REAL) {
+        char digits[32];
+        snprintf(digits, sizeof(digits), "%.15g", value->real);
+        if (strtod(digits, NULL) != value->real)
+            snprintf(digits, sizeof(digits), "%.17g", value->real);
+        snprintf(text, bytes, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+    } else {
+        snprintf(text, bytes, "%.*s", value->length, value->text);
+    }
+}
+
 // ---- operations ----
 
 static struct value power(const struct value *a, const struct value *b)

@@ -29,8 +29,24 @@ static void finish_kernel(struct spec_kernel *kernel)
     }
 }
 
+static void finish_step(struct spec_step *step)
+{
+    free(step->condition);
+    free(step->again);
+    for (int i = 0; i < 3; i++) {
+        free(step->global[i]);
+        free(step->local[i]);
+    }
+    for (int i = 0; i < step->changes; i++) {
+        free(step->change[i].name);
+        free(step->change[i].text);
+    }
+}
+
 void spec_finish(struct spec *spec)
 {
+    for (int i = 0; i < spec->steps; i++)
+        finish_step(&spec->step[i]);
     free(spec->path);
     free(spec->directory);
     space_finish(&spec->space);
@@ -263,7 +279,22 @@ bool spec_load(struct spec *spec, const char *path)
     return ok;
 }
 
-// ---- data ----
+char *spec_program(const struct spec *spec, const struct spec_launch *launch, const uint16_t *tuple)
+{
+    const struct spec_kernel *kernel = launch->kernel;
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = xmemstream(&text, &bytes);
+    for (int p = 0; p < spec->space.params; p++)
+        fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
+    fputs(launch->macros ? launch->macros : "", out);
+    if (kernel->included[0])
+        fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
+    print_place(out, kernel->file[0]);
+    fputs(kernel->text, out);
+    xmemclose(out);
+    return text;
+}
 
 // ---- elements ----
 
@@ -416,285 +447,4 @@ bool spec_same(const struct spec_argument *argument, const void *got, const void
         return true;
     snprintf(why, SPEC_WHY, "the differences of %.30s have the sum %.6g", argument->name, sum);
     return false;
-}
-
-// ---- computes with the parameters of a description: its configurations, sizes and programs ----
-
-// Limit on the bytes of conditions that are evaluated, and on combinations: about 2 s.
-static const size_t work_max = (size_t)100 << 20;
-enum { STEP_WORK = 2 };
-
-// ---- names ----
-
-// The values of names in an expression.
-struct values {
-    const struct spec *spec;
-    const uint16_t *tuple; // NULL: each parameter has its largest value
-    uint32_t params;       // bits of the parameters that were looked up
-};
-
-static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
-{
-    struct values *scope = context;
-    const struct spec *spec = scope->spec;
-    static const char problem[] = "ProblemSize";
-    if (length == (int)strlen(problem) && memcmp(name, problem, (size_t)length) == 0 && spec->problems > 0) {
-        const int64_t at = index < 0 ? 0 : index;
-        *value = at < spec->problems ? spec->problem[at] : value_of_integer(1);
-        return at < 3;
-    }
-    for (int p = 0; p < spec->space.params && index < 0; p++) {
-        const struct space_param *param = &spec->space.param[p];
-        if (strlen(param->name) != (size_t)length || memcmp(param->name, name, (size_t)length) != 0)
-            continue;
-        // The values are sorted.
-        *value = value_of_text(param->value[scope->tuple ? scope->tuple[p] : param->values - 1]);
-        scope->params |= (uint32_t)1 << p;
-        return true;
-    }
-    return false;
-}
-
-bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tuple, struct value *value,
-                   char why[SPEC_WHY])
-{
-    struct values scope = {spec, tuple, 0};
-    return expression_evaluate(text, find_name, &scope, value, why);
-}
-
-bool spec_check(const struct spec *spec, const char *text, uint32_t *params, char why[SPEC_WHY])
-{
-    struct values scope = {spec, NULL, 0};
-    const bool ok = expression_check(text, find_name, &scope, why);
-    *params = scope.params;
-    return ok;
-}
-
-// ---- the configurations ----
-
-// What is known of an expression, for each combination of the values of its parameters.
-struct memo {
-    uint32_t params;
-    uint8_t *known; // NULL: there are too many combinations
-};
-
-static struct memo memo_make(const struct space *space, uint32_t params)
-{
-    static const size_t most = (size_t)4 << 20;
-    size_t count = 1;
-    for (int p = 0; p < space->params && count <= most; p++)
-        count *= params >> p & 1 ? (size_t)space->param[p].values : 1;
-    return (struct memo){params, count <= most ? xcalloc(count, 1) : NULL};
-}
-
-// Returns the place of a combination; `other` if there is none.
-static uint8_t *memo_at(const struct memo *memo, const struct space *space, const uint16_t *tuple, uint8_t *other)
-{
-    size_t at = 0;
-    *other = 0;
-    for (uint32_t rest = memo->params; memo->known && rest; rest &= rest - 1) {
-        const int p = __builtin_ctz(rest);
-        at = at * (size_t)space->param[p].values + tuple[p];
-    }
-    return memo->known ? memo->known + at : other;
-}
-
-struct walk {
-    struct memo memo[SPEC_CONDITIONS];
-    struct spec *spec;
-    uint16_t tuple[SPACE_PARAMS];
-    size_t work;
-    char *why;
-};
-
-// Writes the values of the first `params` parameters.
-static void print_values(const struct spec *spec, const uint16_t *tuple, int params, char text[SPACE_TEXT])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int p = 0; p < params && used < SPACE_TEXT; p++)
-        used += (size_t)snprintf(text + used, SPACE_TEXT - used, "%s%s=%s", p > 0 ? "," : "", spec->space.param[p].name,
-                                 spec->space.param[p].value[tuple[p]]);
-}
-
-enum { UNKNOWN, ALLOWED, REFUSED, FAILED };
-
-// Evaluates a condition. `params`: number of parameters that have values. Failure: `why`.
-static uint8_t evaluate(struct walk *walk, const struct spec_condition *condition, int params)
-{
-    struct value value;
-    char why[SPEC_WHY], values[SPACE_TEXT];
-    walk->work += strlen(condition->text) + 64;
-    if (spec_evaluate(walk->spec, condition->text, walk->tuple, &value, why))
-        return value_true(&value) ? ALLOWED : REFUSED;
-    print_values(walk->spec, walk->tuple, params, values);
-    snprintf(walk->why, SPEC_WHY, "condition '%.80s': %.100s with %.100s", condition->text, why, values);
-    return FAILED;
-}
-
-// Returns ALLOWED if the conditions whose last parameter is this one allow the values, or REFUSED, or FAILED (`why`).
-static uint8_t allows(struct walk *walk, int last)
-{
-    const struct spec *spec = walk->spec;
-    uint8_t result = ALLOWED, other;
-    for (int i = 0; result == ALLOWED && i < spec->conditions; i++) {
-        const uint32_t params = spec->condition[i].params;
-        if (params >> last > 1 || (params >> last == 0 && (params || last > 0)))
-            continue;
-        uint8_t *known = memo_at(&walk->memo[i], &spec->space, walk->tuple, &other);
-        if (*known == UNKNOWN)
-            *known = evaluate(walk, &spec->condition[i], last + 1);
-        result = *known;
-    }
-    return result;
-}
-
-// Adds the configurations whose first `param` values are those of the tuple. Returns false on failure.
-static bool add_all(struct walk *walk, int param)
-{
-    struct space *space = &walk->spec->space;
-    if (param == space->params) {
-        if (space->count == SPEC_CONFIGURATIONS) {
-            snprintf(walk->why, SPEC_WHY, "it has over %d configurations; remove values or add conditions",
-                     SPEC_CONFIGURATIONS);
-            return false;
-        }
-        space_add(space, walk->tuple);
-        return true;
-    }
-    for (int v = 0; v < space->param[param].values; v++) {
-        walk->tuple[param] = (uint16_t)v;
-        const uint8_t allowed = allows(walk, param);
-        if (allowed == FAILED || (allowed == ALLOWED && !add_all(walk, param + 1)))
-            return false;
-        if ((walk->work += STEP_WORK) > work_max) {
-            snprintf(walk->why, SPEC_WHY,
-                     "it has too many combinations of values; write the parameters of a condition next to each other");
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool compute_size(const struct spec *spec, const char *what, const char *text, const uint16_t *tuple,
-                         int64_t *size, char why[SPEC_WHY]);
-
-// Checks a size with all configurations, so that a wrong expression is found before the search.
-static bool check_size(const struct spec *spec, const char *what, const char *text, char why[SPEC_WHY])
-{
-    uint32_t params = 0;
-    int64_t size;
-    uint8_t other;
-    bool ok = spec_check(spec, text, &params, why);
-    const struct memo memo = memo_make(&spec->space, params);
-    for (int c = 0; ok && c < spec->space.count; c++) {
-        const uint16_t *tuple = space_tuple(&spec->space, c);
-        uint8_t *known = memo_at(&memo, &spec->space, tuple, &other);
-        ok = *known || compute_size(spec, what, text, tuple, &size, why);
-        *known = 1;
-    }
-    free(memo.known);
-    return ok;
-}
-
-static bool check_sizes(const struct spec *spec, char why[SPEC_WHY])
-{
-    bool ok = true;
-    for (int k = 0; ok && k < 3 * spec->kernels; k++)
-        ok = check_size(spec, "GlobalSize", spec->kernel[k / 3].global[k % 3], why) &&
-             check_size(spec, "LocalSize", spec->kernel[k / 3].local[k % 3], why);
-    for (int a = 0; ok && a < spec->arguments; a++)
-        ok = spec->argument[a].memory != SPEC_LOCAL || check_size(spec, "Size", spec->argument[a].size, why);
-    return ok;
-}
-
-bool spec_enumerate(struct spec *spec, char why[SPEC_WHY])
-{
-    struct walk walk = {.spec = spec, .why = why};
-    for (int i = 0; i < spec->conditions; i++)
-        walk.memo[i] = memo_make(&spec->space, spec->condition[i].params);
-    bool ok = add_all(&walk, 0);
-    for (int i = 0; i < spec->conditions; i++)
-        free(walk.memo[i].known);
-    if (ok && !(ok = spec->space.count > 0))
-        snprintf(why, SPEC_WHY, "the conditions allow no configuration");
-    if (ok) {
-        space_sort(&spec->space);
-        ok = check_sizes(spec, why);
-    }
-    if (!ok)
-        text_join_lines(why); // of values
-    return ok;
-}
-
-// ---- a configuration ----
-
-// Computes a whole number from 1 to INT_MAX.
-static bool compute_size(const struct spec *spec, const char *what, const char *text, const uint16_t *tuple,
-                         int64_t *size, char why[SPEC_WHY])
-{
-    struct value value;
-    char values[SPACE_TEXT], problem[SPEC_WHY] = "";
-    if (spec_evaluate(spec, text, tuple, &value, problem)) {
-        if (value_whole(&value, size) && *size >= 1 && *size <= INT_MAX)
-            return true;
-        snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from 1 to %d", value_number(&value),
-                 INT_MAX);
-    }
-    print_values(spec, tuple, spec->space.params, values);
-    snprintf(why, SPEC_WHY, "%s '%.60s': %.120s, with %.120s", what, text, problem, values);
-    return false;
-}
-
-bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple,
-                 struct spec_launch *launch, char why[SPEC_WHY])
-{
-    for (int i = 0; i < 3; i++) {
-        int64_t global, local;
-        if (!compute_size(spec, "GlobalSize", kernel->global[i], tuple, &global, why) ||
-            !compute_size(spec, "LocalSize", kernel->local[i], tuple, &local, why))
-            return false;
-        launch->local[i] = (size_t)local;
-        launch->global[i] = (size_t)(kernel->groups ? global * local : (global + local - 1) / local * local);
-    }
-    return true;
-}
-
-bool spec_scalar(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple, double *number,
-                 char why[SPEC_WHY])
-{
-    struct value value;
-    char problem[SPEC_WHY];
-    if (spec_evaluate(spec, argument->in.source, tuple, &value, problem) && value.kind != VALUE_TEXT) {
-        *number = value_number(&value);
-        return true;
-    }
-    snprintf(why, SPEC_WHY, "FillValue '%.60s' of '%.30s' is not a number: %.100s", argument->in.source, argument->name,
-             value.kind == VALUE_TEXT ? "it is a text" : problem);
-    return false;
-}
-
-bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
-                      size_t *bytes, char why[SPEC_WHY])
-{
-    int64_t count;
-    if (!compute_size(spec, "Size", argument->size, tuple, &count, why))
-        return false;
-    *bytes = (size_t)count * (size_t)argument->type.bytes * (size_t)argument->type.lanes;
-    return true;
-}
-
-char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = xmemstream(&text, &bytes);
-    for (int p = 0; p < spec->space.params; p++)
-        fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
-    if (kernel->included[0])
-        fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs
-    print_place(out, kernel->file[0]);
-    fputs(kernel->text, out);
-    xmemclose(out);
-    return text;
 }

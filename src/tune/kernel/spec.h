@@ -36,6 +36,8 @@ double value_number(const struct value *value); // of an integer or a real; othe
 // Returns true if the value is an integer, or a real that is one; *integer is then its value.
 bool value_whole(const struct value *value, int64_t *integer);
 bool value_true(const struct value *value); // neither 0 nor an empty text
+// Writes the value as a kernel needs it: a real number has a point.
+void value_print(const struct value *value, char *text, size_t bytes);
 
 // Sets the value of a name, or of name[index] if `index` is not -1. Returns false if there is no such name. `name` is
 // not NUL-terminated.
@@ -61,6 +63,10 @@ enum {
     SPEC_ARGUMENTS = 32,
     SPEC_CONDITIONS = 64,
     SPEC_LANES = 16,
+    SPEC_STEPS = 32,
+    SPEC_CHANGES = 8, // of a step
+    SPEC_LOOPS = 3,
+    SPEC_LAUNCHES = 4096, // of a run, with the repetitions
     SPEC_CONFIGURATIONS = 1000000,
     SPEC_OPTIONS = 200, // bytes of the compiler's options
     SPEC_WHY = 400,
@@ -104,7 +110,8 @@ struct spec_argument {
     struct spec_type type;
     enum spec_access access;
     char *size;             // an expression: elements
-    size_t bytes;           // of a vector: the size of its content
+    uint32_t params;        // bits of the parameters that its size or constant content depends on
+    size_t bytes;           // of its content; of a vector: the largest one, after spec_size that of a configuration
     struct spec_content in; // at the start of each run
     bool output;            // it is compared
     bool has_reference;     // with `reference`; otherwise with the output of the reference kernels
@@ -124,6 +131,28 @@ struct spec_kernel {
     int arguments;
 };
 
+// A macro of a launch, or another value of an argument.
+struct spec_change {
+    char *name, *text; // `text`: an expression, unless `other` is not -1
+    int argument;      // -1: `name` is a macro
+    int other;         // the vector that takes the place of a vector; -1: none
+};
+
+// A launch of a kernel, or a group: the `steps` steps after it. The indices of the repetitions are the names i, j and k
+// in its expressions, from the outermost one.
+struct spec_step {
+    int kernel; // -1: a group
+    int steps;
+    char *condition;            // NULL: none
+    char *again;                // its repetitions: a number, or a condition; NULL: it runs once
+    bool counts;                // `again` is a number
+    char *global[3], *local[3]; // global[0] NULL: those of the kernel
+    struct spec_change change[SPEC_CHANGES];
+    int changes;
+    int swap[SPEC_CHANGES]; // pairs of vectors that change places after each repetition
+    int swaps;
+};
+
 struct spec_condition {
     char *text;
     uint32_t params; // bit p: it depends on parameter p
@@ -137,6 +166,10 @@ struct spec {
     int conditions;
     struct spec_kernel kernel[SPEC_KERNELS], reference[SPEC_KERNELS];
     int kernels, references; // no reference kernels: the kernels with the default values
+    struct spec_step step[SPEC_STEPS];
+    int steps;       // 0: each kernel once, in order
+    uint32_t params; // bits of the parameters that the launches depend on
+    int loops;       // number of the names i, j and k that expressions may use
     struct spec_argument argument[SPEC_ARGUMENTS];
     int arguments;
     struct value problem[3]; // of ProblemSize
@@ -169,20 +202,39 @@ bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tu
 // Checks an expression. Sets bit p of *params if it depends on parameter p.
 bool spec_check(const struct spec *spec, const char *text, uint32_t *params, char why[SPEC_WHY]);
 
-struct spec_launch {
-    size_t global[3], local[3]; // `global` is a multiple of `local`
+// Sets the sizes of the vectors, and their contents that are expressions, to those of a configuration. Returns false if
+// one cannot be computed, and writes the reason.
+bool spec_size(struct spec *spec, const uint16_t *tuple, char why[SPEC_WHY]);
+
+// The value of an argument in a launch.
+union spec_given {
+    int vector;    // index of the argument whose buffer it is
+    size_t bytes;  // in local memory
+    double number; // of a scalar of one lane
 };
-// Computes the sizes of a kernel's launch. Returns false if a size is not a whole number from 1, and writes the reason.
-bool spec_launch(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple,
-                 struct spec_launch *launch, char why[SPEC_WHY]);
-// Computes the number of a scalar argument whose FillValue is an expression.
-bool spec_scalar(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple, double *number,
-                 char why[SPEC_WHY]);
-// Computes the bytes of an argument in local memory.
-bool spec_local_bytes(const struct spec *spec, const struct spec_argument *argument, const uint16_t *tuple,
-                      size_t *bytes, char why[SPEC_WHY]);
-// Returns the text of a kernel's program: the parameters as macros, and the files. The caller frees it.
-char *spec_program(const struct spec *spec, const struct spec_kernel *kernel, const uint16_t *tuple);
+
+struct spec_launch {
+    const struct spec_kernel *kernel;
+    size_t global[3], local[3];             // `global` is a multiple of `local`
+    char *macros;                           // lines of its program; NULL: none
+    union spec_given given[SPEC_ARGUMENTS]; // in the kernel's order
+};
+
+// What a configuration launches, in order.
+struct spec_run {
+    struct spec_launch *launch;
+    int launches;
+    int vector[SPEC_ARGUMENTS]; // index of the argument in whose buffer each vector is at the end
+};
+
+// Computes the launches of the kernels, or of the reference kernels. Returns false if an expression cannot be computed,
+// a size is not a whole number from 1, or there are over SPEC_LAUNCHES launches and repetitions; writes the reason. The
+// caller calls spec_run_close in any case.
+bool spec_run_open(struct spec_run *run, const struct spec *spec, bool reference, const uint16_t *tuple,
+                   char why[SPEC_WHY]);
+void spec_run_close(struct spec_run *run);
+// Returns the text of a launch's program: the parameters as macros, its macros and the files. The caller frees it.
+char *spec_program(const struct spec *spec, const struct spec_launch *launch, const uint16_t *tuple);
 
 // Writes the content of an argument, whose type and `bytes` it has. Returns false on failure (logged).
 bool spec_fill(const struct spec *spec, const struct spec_argument *argument, const struct spec_content *content,

@@ -12,12 +12,13 @@
 #include <strings.h>
 
 enum { NAME_BYTES = 64, VALUE_MAX = 200, VALUE_BYTES = VALUE_MAX + 2 }; // a text that was cut is over VALUE_MAX
-static const int64_t vector_bytes_max = (int64_t)1 << 40;
 
 // The state while a description is read.
 struct reader {
     struct spec *spec;
-    char where[96]; // "KernelSpecification.Arguments[2]"
+    char where[96];  // "KernelSpecification.Arguments[2]"
+    uint32_t params; // bits of the parameters of the expressions so far, except for those of vectors
+    bool composed;   // the kernels have Launches
     char *why;
 };
 
@@ -89,6 +90,7 @@ static bool take_expression(struct reader *reader, const json_t *value, const ch
     const char *text = json_is_string(value) ? json_string_value(value) : number;
     if (!spec_check(reader->spec, text, &params, why))
         return refuse(reader, "%s '%.60s': %s", key, text, why);
+    reader->params |= params;
     return copy_text(to, text);
 }
 
@@ -129,21 +131,6 @@ static bool add_value(struct reader *reader, int param, const char *text)
            refuse(reader, "there are over %d values", SPACE_VALUES);
 }
 
-static void print_value(const struct value *value, char text[VALUE_BYTES])
-{
-    if (value->kind == VALUE_INTEGER) {
-        snprintf(text, VALUE_BYTES, "%lld", (long long)value->integer);
-    } else if (value->kind == VALUE_REAL) {
-        snprintf(text, VALUE_BYTES, "%.15g", value->real);
-        if (strtod(text, NULL) != value->real)
-            snprintf(text, VALUE_BYTES, "%.17g", value->real);
-        if (!strpbrk(text, ".e"))
-            strcat(text, ".0"); // a kernel computes with a real number
-    } else {
-        snprintf(text, VALUE_BYTES, "%.*s", value->length, value->text);
-    }
-}
-
 // Writes a JSON number, text or boolean as the text of a value.
 static bool print_json_value(const json_t *json, char text[VALUE_BYTES])
 {
@@ -157,7 +144,7 @@ static bool print_json_value(const json_t *json, char text[VALUE_BYTES])
     else if (json_is_string(json))
         value = (struct value){VALUE_TEXT, .text = json_string_value(json), .length = (int)json_string_length(json)};
     if (value.kind != VALUE_NONE)
-        print_value(&value, text);
+        value_print(&value, text, VALUE_BYTES);
     return value.kind != VALUE_NONE;
 }
 
@@ -171,7 +158,7 @@ static bool add_listed(void *context, const struct value *value)
 {
     struct values *values = context;
     char text[VALUE_BYTES];
-    print_value(value, text);
+    value_print(value, text, VALUE_BYTES);
     values->refused = !add_value(values->reader, values->param, text);
     return !values->refused;
 }
@@ -314,8 +301,8 @@ static bool read_content(struct reader *reader, const json_t *json, const struct
         if (json_is_string(lane)) {
             if (!spec_evaluate(reader->spec, json_string_value(lane), NULL, &number, why))
                 return refuse(reader, "FillValue '%.60s': %s", json_string_value(lane), why);
-            if (type->lanes == 1)
-                copy_text(&content->source, json_string_value(lane));
+            if (type->lanes == 1 && !take_expression(reader, lane, "FillValue", &content->source))
+                return false;
         } else if (json_is_number(lane)) {
             number = value_of_real(json_number_value(lane));
         } else if (value) {
@@ -329,21 +316,6 @@ static bool read_content(struct reader *reader, const json_t *json, const struct
         return true;
     const char *source = need_text(reader, json, "DataSource");
     return source && copy_text(&content->source, source);
-}
-
-static bool read_vector(struct reader *reader, struct spec_argument *argument)
-{
-    struct value size;
-    int64_t count;
-    char why[SPEC_WHY];
-    if (!spec_evaluate(reader->spec, argument->size, NULL, &size, why))
-        return refuse(reader, "Size '%.60s': %s", argument->size, why);
-    const int64_t element = (int64_t)argument->type.bytes * argument->type.lanes;
-    if (!value_whole(&size, &count) || count < 1 || count > vector_bytes_max / element)
-        return refuse(reader, "Size '%.60s' is %.6g, but must be a whole number from 1, and at most 1 TiB",
-                      argument->size, value_number(&size));
-    argument->bytes = (size_t)(count * element);
-    return true;
 }
 
 static int find_argument(const struct spec *spec, const char *name)
@@ -378,6 +350,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
     if (memory < 0 || access < 0 || !copy_text(&argument->name, text))
         return false;
     spec->arguments++;
+    spec->loops = reader->composed && memory != SPEC_VECTOR ? SPEC_LOOPS : 0;
     argument->memory = (enum spec_memory)memory;
     argument->access = (enum spec_access)access;
     argument->output = json_is_true(output) || json_integer_value(output) != 0;
@@ -395,7 +368,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
         return false;
     if (memory == SPEC_SCALAR && argument->in.fill != SPEC_CONSTANT)
         return refuse(reader, "the FillType of a scalar must be Constant");
-    return memory == SPEC_SCALAR || read_vector(reader, argument);
+    return true;
 }
 
 static bool read_arguments(struct reader *reader, const json_t *json, const char *where, struct spec_kernel *kernel)
@@ -413,13 +386,17 @@ static bool read_arguments(struct reader *reader, const json_t *json, const char
     json_array_foreach((json_t *)list, i, element)
     {
         snprintf(reader->where, sizeof(reader->where), "%s.Arguments[%zu]", where, i);
+        const uint32_t params = reader->params;
         int index = spec->arguments;
+        reader->params = 0;
         if (json_is_string(element))
             index = find_argument(spec, json_string_value(element));
         else if (!read_argument(reader, element))
             return false;
         if (index < 0)
             return refuse(reader, "no earlier argument has the name '%.60s'", json_string_value(element));
+        spec->argument[index].params |= reader->params;
+        reader->params = params | (spec->argument[index].memory == SPEC_VECTOR ? 0 : reader->params);
         kernel->argument[kernel->arguments++] = index;
     }
     return true;
@@ -553,6 +530,7 @@ static bool read_kernel(struct reader *reader, const json_t *json, const char *w
     if (json_object_get(json, "Modifiers"))
         return refuse(reader, "Modifiers are not supported; write GlobalSize and LocalSize as expressions");
     kernel->groups = type == 1;
+    reader->spec->loops = reader->composed ? SPEC_LOOPS : 0;
     const char *name = need_text(reader, json, "KernelName");
     if (!name || !copy_text(&kernel->name, name) || !read_files(reader, json_object_get(json, "KernelFile"), kernel) ||
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
@@ -588,6 +566,7 @@ static bool read_reference(struct reader *reader, const json_t *json)
     struct spec *spec = reader->spec;
     if (!json)
         return true;
+    reader->composed = false;
     if (!read_kernels(reader, json, "ReferenceKernel", spec->reference, &spec->references))
         return false;
     snprintf(reader->where, sizeof(reader->where), "ReferenceKernel");
@@ -597,6 +576,146 @@ static bool read_reference(struct reader *reader, const json_t *json)
     for (int i = 0; i < spec->arguments; i++) {
         if (!spec->argument[i].has_reference)
             spec->argument[i].tolerance = tolerance;
+    }
+    return true;
+}
+
+// ---- the launches ----
+
+// Adds a macro, or the value of an argument of the kernel.
+static bool read_change(struct reader *reader, struct spec_step *step, const char *name, const json_t *value,
+                        bool macro)
+{
+    const struct spec *spec = reader->spec;
+    struct spec_change *change = &step->change[step->changes];
+    if (step->changes == SPEC_CHANGES)
+        return refuse(reader, "it has over %d Macros and Arguments", SPEC_CHANGES);
+    step->changes++;
+    copy_text(&change->name, name);
+    change->argument = change->other = -1;
+    if (macro)
+        return is_identifier(name) ? take_expression(reader, value, name, &change->text)
+                                   : refuse(reader, "the name '%.70s' is not a C identifier", name);
+    const struct spec_kernel *kernel = &spec->kernel[step->kernel];
+    bool found = false;
+    change->argument = find_argument(spec, name);
+    for (int i = 0; i < kernel->arguments; i++)
+        found = found || kernel->argument[i] == change->argument;
+    if (!found)
+        return refuse(reader, "kernel '%.60s' has no argument '%.60s'", kernel->name, name);
+    const struct spec_argument *argument = &spec->argument[change->argument];
+    if (argument->memory != SPEC_VECTOR)
+        return argument->type.lanes == 1 || argument->memory == SPEC_LOCAL
+                   ? take_expression(reader, value, name, &change->text)
+                   : refuse(reader, "argument '%.60s' is not one number", name);
+    change->other = json_is_string(value) ? find_argument(spec, json_string_value(value)) : -1;
+    return (change->other >= 0 && spec->argument[change->other].memory == SPEC_VECTOR) ||
+           refuse(reader, "Arguments.%.60s is not the name of a vector argument", name);
+}
+
+static bool read_changes(struct reader *reader, const json_t *json, struct spec_step *step)
+{
+    static const char *const keys[] = {"Macros", "Arguments"};
+    const char *name;
+    json_t *value;
+    for (int i = 0; i < 2; i++) {
+        json_t *object = json_object_get(json, keys[i]);
+        if (object && (!json_is_object(object) || step->kernel < 0))
+            return refuse(reader, "%s is not an object of a launch with KernelName", keys[i]);
+        json_object_foreach(object, name, value)
+        {
+            if (!read_change(reader, step, name, value, i == 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Reads the names of pairs of vectors.
+static bool read_swap(struct reader *reader, const json_t *list, struct spec_step *step)
+{
+    const struct spec *spec = reader->spec;
+    const json_t *element;
+    size_t i;
+    if (list && (json_array_size(list) == 0 || json_array_size(list) % 2 || json_array_size(list) > SPEC_CHANGES))
+        return refuse(reader, "Swap is not a list of pairs of names, at most %d", SPEC_CHANGES / 2);
+    json_array_foreach((json_t *)list, i, element)
+    {
+        const int index = json_is_string(element) ? find_argument(spec, json_string_value(element)) : -1;
+        const struct spec_argument *argument = index < 0 ? NULL : &spec->argument[index];
+        if (!argument || argument->memory != SPEC_VECTOR || argument->access == SPEC_READ_ONLY)
+            return refuse(reader,
+                          "Swap[%zu] is not the name of a vector argument with AccessType WriteOnly or ReadWrite", i);
+        step->swap[step->swaps++] = index;
+        const struct spec_argument *before = &spec->argument[step->swap[i & ~(size_t)1]];
+        if (memcmp(&before->type, &argument->type, sizeof(argument->type)) != 0 ||
+            strcmp(before->size, argument->size) != 0)
+            return refuse(reader, "Swap: '%.60s' and '%.60s' have different types or sizes", before->name,
+                          argument->name);
+    }
+    return true;
+}
+
+static bool read_steps(struct reader *reader, const json_t *list, const char *where);
+
+// Reads how often the step runs, and the launch or the group.
+static bool read_step(struct reader *reader, const json_t *json, const char *where, struct spec_step *step)
+{
+    struct spec *spec = reader->spec;
+    const json_t *group = json_object_get(json, "Launches"), *name = json_object_get(json, "KernelName");
+    const json_t *condition = json_object_get(json, "Condition"), *repeat = json_object_get(json, "Repeat");
+    const json_t *again = repeat ? repeat : json_object_get(json, "While");
+    const int loops = spec->loops;
+    step->counts = repeat != NULL;
+    if (condition && !take_expression(reader, condition, "Condition", &step->condition))
+        return false;
+    if (again && loops == SPEC_LOOPS)
+        return refuse(reader, "there are over %d repetitions in each other", SPEC_LOOPS);
+    spec->loops += again != NULL;
+    if ((repeat && json_object_get(json, "While")) || (group != NULL) == (name != NULL))
+        return refuse(reader, "a launch has either KernelName or Launches, and at most one of Repeat and While");
+    if (again && !take_expression(reader, again, repeat ? "Repeat" : "While", &step->again))
+        return false;
+    for (int k = 0; name && k < spec->kernels; k++) {
+        if (json_is_string(name) && strcmp(spec->kernel[k].name, json_string_value(name)) == 0)
+            step->kernel = k;
+    }
+    if (name && step->kernel < 0)
+        return refuse(reader, "no kernel of KernelSpecification has this KernelName");
+    if (name && json_object_get(json, "GlobalSize") &&
+        (!read_sizes(reader, json, "GlobalSize", step->global) || !read_sizes(reader, json, "LocalSize", step->local)))
+        return false;
+    if (!read_changes(reader, json, step) || !read_swap(reader, json_object_get(json, "Swap"), step))
+        return false;
+    const int number = spec->steps;
+    if (group && !read_steps(reader, group, where))
+        return false;
+    step->steps = spec->steps - number;
+    spec->loops = loops;
+    return true;
+}
+
+static bool read_steps(struct reader *reader, const json_t *list, const char *where)
+{
+    static const char *const known[] = {"KernelName", "Condition", "Repeat",   "While", "GlobalSize", "LocalSize",
+                                        "Macros",     "Arguments", "Launches", "Swap",  NULL};
+    struct spec *spec = reader->spec;
+    const json_t *element;
+    char here[80];
+    size_t i;
+    if (list && json_array_size(list) == 0)
+        return refuse(reader, "Launches is not a list");
+    json_array_foreach((json_t *)list, i, element)
+    {
+        snprintf(here, sizeof(here), "%.40s%sLaunches[%zu]", where, where[0] ? "." : "", i);
+        snprintf(reader->where, sizeof(reader->where), "%s", here);
+        if (spec->steps == SPEC_STEPS)
+            return refuse(reader, "there are over %d launches", SPEC_STEPS);
+        struct spec_step *step = &spec->step[spec->steps++];
+        step->kernel = -1;
+        note_ignored(reader, element, known);
+        if (!read_step(reader, element, here, step))
+            return false;
     }
     return true;
 }
@@ -642,7 +761,7 @@ static bool choose_outputs(struct reader *reader)
 static bool read_spec(struct reader *reader, const json_t *json)
 {
     static const char *const known[] = {
-        "General", "ConfigurationSpace", "KernelSpecification", "ReferenceKernel", "Budget", NULL};
+        "General", "ConfigurationSpace", "KernelSpecification", "ReferenceKernel", "Budget", "Launches", NULL};
     struct spec *spec = reader->spec;
     const json_t *kernels = json_object_get(json, "KernelSpecification"), *reference;
     if (!json_is_object(json) || !kernels)
@@ -652,11 +771,16 @@ static bool read_spec(struct reader *reader, const json_t *json)
         reference = json_object_get(first, "ReferenceKernel");
     note_ignored(reader, json, known);
     read_budget(spec, json_object_get(json, "Budget"));
+    const json_t *launches = json_object_get(json, "Launches");
+    reader->composed = launches != NULL;
     if (!read_space(reader, json_object_get(json, "ConfigurationSpace")) ||
-        !read_kernels(reader, kernels, "KernelSpecification", spec->kernel, &spec->kernels) ||
-        !read_reference(reader, reference))
+        !read_kernels(reader, kernels, "KernelSpecification", spec->kernel, &spec->kernels))
+        return false;
+    spec->loops = 0;
+    if (!read_steps(reader, launches, "") || !read_reference(reader, reference))
         return false;
     reader->where[0] = '\0';
+    spec->params = reader->params;
     return choose_outputs(reader);
 }
 

@@ -140,24 +140,24 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
     return reply.status;
 }
 
-// Returns true if the device allows the work-groups of all kernels.
+// Returns true if the device allows the work-groups of all launches.
 static bool fits_device(const struct user_kernel *user, int configuration, char why[VERDICT_TEXT])
 {
-    const struct spec *spec = &user->spec;
-    const uint16_t *tuple = space_tuple(&user->subject.space, configuration);
+    const size_t most = user->device->info.max_work_group;
+    struct spec_run run;
     char reason[SPEC_WHY];
-    struct spec_launch launch;
-    for (int i = 0; i < spec->kernels; i++) {
-        const size_t most = user->device->info.max_work_group;
-        if (!spec_launch(spec, &spec->kernel[i], tuple, &launch, reason))
-            continue; // spec_enumerate has refused it
-        const double items = (double)launch.local[0] * (double)launch.local[1] * (double)launch.local[2];
-        if (items <= (double)most)
-            continue;
-        snprintf(why, VERDICT_TEXT, "a work-group of %.0f work-items; the device allows %zu", items, most);
-        return false;
+    bool ok = spec_run_open(&run, &user->spec, false, space_tuple(&user->subject.space, configuration), reason);
+    if (!ok)
+        snprintf(why, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, reason);
+    for (int i = 0; ok && i < run.launches; i++) {
+        const size_t *local = run.launch[i].local;
+        const double items = (double)local[0] * (double)local[1] * (double)local[2];
+        ok = items <= (double)most;
+        if (!ok)
+            snprintf(why, VERDICT_TEXT, "a work-group of %.0f work-items; the device allows %zu", items, most);
     }
-    return true;
+    spec_run_close(&run);
+    return ok;
 }
 
 static enum probe_status validate(const struct subject *subject, int configuration, char why[VERDICT_TEXT])
@@ -198,7 +198,7 @@ static bool check_sizes(const struct user_kernel *user)
 
 static bool fill(struct user_kernel *user)
 {
-    const struct spec *spec = &user->spec;
+    struct spec *spec = &user->spec;
     struct user_data *data = &user->data;
     if (!user_data_open(data, spec, 0, 0)) {
         log_error("cannot store the arguments of %s (%.0f MiB): %s", spec->path, (double)data->bytes / 0x1p20,
@@ -212,6 +212,7 @@ static bool fill(struct user_kernel *user)
         const struct spec_argument *argument = &spec->argument[i];
         if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
             return false;
+        data->sizes->reference[i] = argument->bytes;
         if (argument->has_reference && !spec_fill(spec, argument, &argument->reference, data->map + data->reference[i]))
             return false;
     }

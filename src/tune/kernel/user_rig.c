@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { GUARD_LEAST = 32 << 20, GUARD_MOST = 256 << 20 };
@@ -30,10 +31,10 @@ static size_t aligned(size_t bytes)
     return (bytes + GUARDED_ALIGN - 1) / GUARDED_ALIGN * GUARDED_ALIGN;
 }
 
-bool user_data_open(struct user_data *data, const struct spec *spec, int owner, int fd)
+// Sets the places of the contents.
+static void lay_out(struct user_data *data, const struct spec *spec)
 {
-    char path[64];
-    *data = (struct user_data){.fd = -1};
+    data->bytes = aligned(sizeof(*data->sizes));
     for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         data->input[i] = data->bytes;
@@ -41,6 +42,14 @@ bool user_data_open(struct user_data *data, const struct spec *spec, int owner, 
         data->reference[i] = data->bytes;
         data->bytes += argument->output ? aligned(argument->bytes) : 0;
     }
+}
+
+bool user_data_open(struct user_data *data, struct spec *spec, int owner, int fd)
+{
+    char path[64];
+    struct stat status;
+    *data = (struct user_data){.fd = -1};
+    lay_out(data, spec);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", owner, fd);
     data->fd = owner ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("monocle", MFD_CLOEXEC);
     if (data->fd < 0)
@@ -48,11 +57,20 @@ bool user_data_open(struct user_data *data, const struct spec *spec, int owner, 
     // Reserves the memory, so that a later write cannot fail.
     if (!owner && (errno = posix_fallocate(data->fd, 0, (off_t)data->bytes)) != 0)
         return false;
-    data->map = mmap(NULL, data->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data->fd, 0);
-    if (data->map != MAP_FAILED)
-        return true;
-    data->map = NULL;
-    return false;
+    if (fstat(data->fd, &status) != 0)
+        return false;
+    data->map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, data->fd, 0);
+    if (data->map == MAP_FAILED) {
+        data->map = NULL;
+        return false;
+    }
+    data->sizes = (struct user_sizes *)data->map;
+    for (int i = 0; i < spec->arguments; i++) {
+        size_t *bytes = &spec->argument[i].bytes, *largest = &data->sizes->input[i];
+        *(owner ? bytes : largest) = owner ? *largest : *bytes;
+    }
+    lay_out(data, spec);
+    return true;
 }
 
 void user_data_close(struct user_data *data)
@@ -68,7 +86,7 @@ void user_data_close(struct user_data *data)
 
 // Opens the buffers of a vector argument, between pages without access or, if the device has memory of its own, between
 // guards as large as the argument. They are smaller if the device has no room.
-static cl_int open_argument(struct user_rig *rig, int i, const void *content)
+static cl_int open_argument(struct user_rig *rig, int i)
 {
     const struct spec_argument *argument = &rig->spec->argument[i];
     const size_t bytes = argument->bytes;
@@ -77,44 +95,78 @@ static cl_int open_argument(struct user_rig *rig, int i, const void *content)
     if (wanted < GUARD_LEAST)
         wanted = GUARD_LEAST;
     cl_int result = CL_SUCCESS;
+    guarded_close(&rig->buffer[i]);
+    memory_release(rig->start[i]);
+    rig->start[i] = NULL;
     if (!guarded_open_pages(&rig->buffer[i], context, rig->queue, bytes))
         result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
     if (result == CL_SUCCESS)
-        result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, bytes, content, 0, NULL, NULL);
+        result =
+            clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, bytes, rig->content[i], 0, NULL, NULL);
     if (result == CL_SUCCESS && argument->access == SPEC_READ_WRITE)
         rig->start[i] =
-            clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, (void *)content, &result);
+            clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, rig->content[i], &result);
     return result;
 }
 
-cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct spec *spec, const struct user_data *data)
+cl_int user_rig_open(struct user_rig *rig, struct device *device, struct spec *spec, const struct user_data *data)
 {
     cl_int result;
-    *rig = (struct user_rig){.spec = spec, .device = device};
+    *rig = (struct user_rig){.spec = spec, .device = device, .data = data};
     rig->queue = device_queue(device, true, &result);
     for (int i = 0; result == CL_SUCCESS && i < spec->arguments; i++) {
-        if (spec->argument[i].memory == SPEC_VECTOR)
-            result = open_argument(rig, i, data->map + data->input[i]);
+        const struct spec_argument *argument = &spec->argument[i];
+        rig->content[i] = data->map + data->input[i];
+        if (argument->params && argument->in.source && argument->in.fill < SPEC_GENERATOR) // of each configuration
+            rig->content[i] = xalloc(argument->bytes);
+        if (argument->memory == SPEC_VECTOR && !argument->params)
+            result = open_argument(rig, i);
     }
     return result;
 }
 
-cl_int user_rig_reset(const struct user_rig *rig, const struct user_data *data)
+// Opens the buffers whose size or content depends on the configuration.
+static cl_int fit(struct user_rig *rig, const uint16_t *tuple, char why[SPEC_WHY])
+{
+    struct spec *spec = rig->spec;
+    cl_int result = CL_SUCCESS;
+    if (rig->tuple == tuple)
+        return result;
+    rig->tuple = NULL;
+    if (!spec_size(spec, tuple, why))
+        return CL_INVALID_VALUE;
+    for (int i = 0; result == CL_SUCCESS && i < spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i];
+        if (argument->memory != SPEC_VECTOR || !argument->params)
+            continue;
+        if (rig->content[i] != rig->data->map + rig->data->input[i] &&
+            !spec_fill(spec, argument, &argument->in, rig->content[i]))
+            return CL_INVALID_VALUE;
+        result = open_argument(rig, i);
+    }
+    if (result == CL_SUCCESS)
+        rig->tuple = tuple;
+    else
+        snprintf(why, SPEC_WHY, "its arguments cannot be stored: %s", compute_result_name(result));
+    return result;
+}
+
+cl_int user_rig_reset(const struct user_rig *rig)
 {
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
         const struct spec_argument *argument = &rig->spec->argument[i];
         if (argument->memory == SPEC_VECTOR && argument->access != SPEC_READ_ONLY)
             result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, argument->bytes,
-                                          data->map + data->input[i], 0, NULL, NULL);
+                                          rig->content[i], 0, NULL, NULL);
     }
     return result;
 }
 
-cl_int user_rig_read(const struct user_rig *rig, int argument, void *to)
+cl_int user_rig_read(const struct user_rig *rig, int argument, int from, void *to)
 {
-    return clEnqueueReadBuffer(rig->queue, rig->buffer[argument].buffer, CL_TRUE, 0,
-                               rig->spec->argument[argument].bytes, to, 0, NULL, NULL);
+    return clEnqueueReadBuffer(rig->queue, rig->buffer[from].buffer, CL_TRUE, 0, rig->spec->argument[argument].bytes,
+                               to, 0, NULL, NULL);
 }
 
 static void print_outside(const struct user_rig *rig, int i, const char *what, int64_t outside, char *why)
@@ -149,40 +201,31 @@ bool user_rig_fault(const struct user_rig *rig, const void *address, const char 
 // ---- the kernels ----
 
 static cl_int set_scalar(cl_kernel kernel, cl_uint at, const struct spec *spec, const struct spec_argument *argument,
-                         const uint16_t *tuple, char why[SPEC_WHY])
+                         double number)
 {
     char bytes[8 * SPEC_LANES];
     struct spec_content content = argument->in;
-    if ((content.source && !spec_scalar(spec, argument, tuple, &content.value[0], why)) ||
-        !spec_fill(spec, argument, &content, bytes))
+    content.value[0] = number;
+    if (!spec_fill(spec, argument, &content, bytes))
         return CL_INVALID_VALUE;
     return clSetKernelArg(kernel, at, argument->bytes, bytes);
 }
 
-static cl_int set_arguments(const struct user_build *build, int number, const uint16_t *tuple, char why[SPEC_WHY])
+static cl_int set_arguments(const struct user_rig *rig, cl_kernel kernel, const struct spec_launch *launch,
+                            char why[SPEC_WHY])
 {
-    const struct spec_kernel *of = &build->of[number];
-    const struct user_rig *rig = build->rig;
-    cl_kernel kernel = build->kernel[number];
+    const struct spec_kernel *of = launch->kernel;
     cl_int result = CL_SUCCESS;
-    cl_uint wanted = 0;
-    clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(wanted), &wanted, NULL);
-    if ((int)wanted != of->arguments) {
-        snprintf(why, SPEC_WHY, "kernel %.30s has %u arguments, not %d", of->name, wanted, of->arguments);
-        return CL_INVALID_KERNEL_ARGS;
-    }
     for (int i = 0; result == CL_SUCCESS && i < of->arguments; i++) {
         const struct spec_argument *argument = &rig->spec->argument[of->argument[i]];
-        size_t bytes;
+        const union spec_given *given = &launch->given[i];
         if (argument->memory == SPEC_SCALAR)
-            result = set_scalar(kernel, (cl_uint)i, rig->spec, argument, tuple, why);
+            result = set_scalar(kernel, (cl_uint)i, rig->spec, argument, given->number);
         else if (argument->memory == SPEC_VECTOR)
-            result = clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &rig->buffer[of->argument[i]].buffer);
-        else if (spec_local_bytes(rig->spec, argument, tuple, &bytes, why))
-            result = clSetKernelArg(kernel, (cl_uint)i, bytes, NULL);
+            result = clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &rig->buffer[given->vector].buffer);
         else
-            return CL_INVALID_KERNEL_ARGS;
-        if (result != CL_SUCCESS && !why[0])
+            result = clSetKernelArg(kernel, (cl_uint)i, given->bytes, NULL);
+        if (result != CL_SUCCESS && why)
             snprintf(why, SPEC_WHY, "cannot set argument '%.30s': %s", argument->name, compute_result_name(result));
     }
     return result;
@@ -205,46 +248,67 @@ static void take_log(char *log, char why[SPEC_WHY])
     free(log);
 }
 
-cl_int user_build_open(struct user_build *build, const struct user_rig *rig, bool reference, const uint16_t *tuple,
+// Builds the kernel of a launch, unless an earlier one has the same program.
+static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WHY])
+{
+    const struct spec_launch *launch = &build->run.launch[number];
+    const char *const name = launch->kernel->name;
+    cl_uint wanted = 0;
+    for (int i = number - 1; i >= 0; i--) {
+        const struct spec_launch *other = &build->run.launch[i];
+        if (other->kernel != launch->kernel ||
+            strcmp(other->macros ? other->macros : "", launch->macros ? launch->macros : "") != 0)
+            continue;
+        build->kernel[number] = build->kernel[i];
+        return clRetainKernel(build->kernel[i]);
+    }
+    char *error = NULL, *text = spec_program(build->rig->spec, launch, build->tuple);
+    const cl_int result =
+        program_kernels(build->rig->device, text, launch->kernel->options, &name, 1, &build->kernel[number], &error);
+    free(text);
+    if (result != CL_SUCCESS) {
+        take_log(error, why);
+        return result;
+    }
+    clGetKernelInfo(build->kernel[number], CL_KERNEL_NUM_ARGS, sizeof(wanted), &wanted, NULL);
+    if ((int)wanted != launch->kernel->arguments) {
+        snprintf(why, SPEC_WHY, "kernel %.30s has %u arguments, not %d", name, wanted, launch->kernel->arguments);
+        return CL_INVALID_KERNEL_ARGS;
+    }
+    return set_arguments(build->rig, build->kernel[number], launch, why);
+}
+
+cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool reference, const uint16_t *tuple,
                        char why[SPEC_WHY])
 {
-    const struct spec *spec = rig->spec;
-    const bool own = reference && spec->references > 0;
-    *build = (struct user_build){.rig = rig, .of = spec->kernel, .kernels = spec->kernels};
-    if (own) {
-        build->of = spec->reference;
-        build->kernels = spec->references;
-    }
-    cl_int result = CL_SUCCESS;
-    for (int i = 0; result == CL_SUCCESS && i < build->kernels; i++) {
-        const struct spec_kernel *of = &build->of[i];
-        const char *const name = of->name;
-        char *error = NULL, *text = spec_program(spec, of, tuple);
-        if (!spec_launch(spec, of, tuple, &build->launch[i], why)) {
-            free(text);
-            return CL_INVALID_GLOBAL_WORK_SIZE;
-        }
-        result = program_kernels(rig->device, text, of->options, &name, 1, &build->kernel[i], &error);
-        free(text);
-        if (result != CL_SUCCESS)
-            take_log(error, why);
-        else
-            result = set_arguments(build, i, tuple, why);
-    }
+    *build = (struct user_build){.rig = rig};
+    memcpy(build->tuple, tuple, sizeof(*tuple) * (size_t)rig->spec->space.params);
+    if (!spec_run_open(&build->run, rig->spec, reference, tuple, why))
+        return CL_INVALID_GLOBAL_WORK_SIZE;
+    build->kernel = xcalloc((size_t)build->run.launches, sizeof(*build->kernel));
+    cl_int result = fit(rig, build->tuple, why);
+    for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++)
+        result = open_kernel(build, i, why);
     return result;
 }
 
 void user_build_close(struct user_build *build)
 {
-    for (int i = 0; i < build->kernels; i++) {
+    for (int i = 0; build->kernel && i < build->run.launches; i++) {
         if (build->kernel[i])
             clReleaseKernel(build->kernel[i]);
     }
-    build->kernels = 0;
+    free(build->kernel);
+    spec_run_close(&build->run);
+    if (build->rig && build->rig->tuple == build->tuple)
+        build->rig->tuple = NULL;
+    *build = (struct user_build){.rig = NULL};
 }
 
-cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KERNELS])
+static cl_int enqueue(void *context, int number, struct device_span *span)
 {
+    (void)number;
+    const struct user_build *build = context;
     const struct user_rig *rig = build->rig;
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
@@ -252,36 +316,27 @@ cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KE
             result = clEnqueueCopyBuffer(rig->queue, rig->start[i], rig->buffer[i].buffer, 0, 0,
                                          rig->spec->argument[i].bytes, 0, NULL, NULL);
     }
-    for (int i = 0; result == CL_SUCCESS && i < build->kernels; i++) {
-        const struct spec_launch *launch = &build->launch[i];
-        result = clEnqueueNDRangeKernel(rig->queue, build->kernel[i], 3, NULL, launch->global, launch->local, 0, NULL,
-                                        &event[i]);
+    for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++) {
+        const struct spec_launch *launch = &build->run.launch[i];
+        cl_event event;
+        result = set_arguments(rig, build->kernel[i], launch, NULL);
+        if (result == CL_SUCCESS)
+            result = clEnqueueNDRangeKernel(rig->queue, build->kernel[i], 3, NULL, launch->global, launch->local, 0,
+                                            NULL, &event);
+        if (result == CL_SUCCESS)
+            span_add(span, event);
     }
     return result;
 }
 
 cl_int user_build_time(const struct user_build *build, int runs, double *ms)
 {
-    cl_event event[TIMING_RUNS][SPEC_KERNELS] = {{NULL}};
-    cl_int result = CL_SUCCESS;
-    double ns = 0;
-    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
-        result = user_build_enqueue(build, event[i]);
-    const cl_int finished = clFinish(build->rig->queue);
-    result = result == CL_SUCCESS ? finished : result;
-    for (int i = 0; i < runs; i++) {
-        for (int k = 0; k < build->kernels; k++) {
-            cl_int status = CL_COMPLETE;
-            if (!event[i][k])
-                continue;
-            clGetEventInfo(event[i][k], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL);
-            result = status < 0 ? status : result;
-            ns += (double)(event_stamp(event[i][k], CL_PROFILING_COMMAND_END) -
-                           event_stamp(event[i][k], CL_PROFILING_COMMAND_START));
-            event_release(&event[i][k]);
-        }
-    }
-    *ms = ns / 1e6 / runs;
+    struct timing timing = {0};
+    char why[SPEC_WHY];
+    cl_int result = fit(build->rig, build->tuple, why);
+    if (result == CL_SUCCESS)
+        result = timing_try(build->rig->queue, runs, enqueue, (void *)build, &timing);
+    *ms = timing.device_ms;
     return result;
 }
 

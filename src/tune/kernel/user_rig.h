@@ -8,57 +8,58 @@
 #include "tune/kernel/spec.h"
 #include "tune/space.h"
 
-// The contents of the vector arguments and of the references, in memory that the children share.
+// The sizes and contents of the vector arguments and of the references, in memory that the children share.
 struct user_data {
     int fd; // -1: not open
     size_t bytes;
     char *map;
+    struct user_sizes {
+        size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS];
+    } * sizes;                                               // of the inputs: the largest ones
     size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS]; // offsets
 };
 
-// Makes the memory, or opens the memory `fd` of process `owner` if that is not 0. The content is undefined at first.
-// Returns false on failure (errno). The caller calls user_data_close in any case.
-bool user_data_open(struct user_data *data, const struct spec *spec, int owner, int fd);
+// Makes the memory, or opens the memory `fd` of process `owner` if that is not 0, and sets the sizes of the vectors.
+// The content is undefined at first. Returns false on failure (errno). The caller calls user_data_close in any case.
+bool user_data_open(struct user_data *data, struct spec *spec, int owner, int fd);
 void user_data_close(struct user_data *data);
 
 struct user_rig {
-    const struct spec *spec;
+    struct spec *spec; // with the sizes of the configuration in use
     struct device *device;
+    const struct user_data *data;
     cl_command_queue queue;                // with profiling
     struct guarded buffer[SPEC_ARGUMENTS]; // of each vector argument
     cl_mem start[SPEC_ARGUMENTS];          // its content at the start of a run, if a kernel reads and writes it
+    char *content[SPEC_ARGUMENTS];         // the same for the host
+    const uint16_t *tuple;                 // of the configuration that the buffers are for; NULL: of none
 };
 
-// Makes the buffers. The end of the process, a child, frees everything.
-cl_int user_rig_open(struct user_rig *rig, struct device *device, const struct spec *spec,
-                     const struct user_data *data);
+// The end of the process, a child, frees everything.
+cl_int user_rig_open(struct user_rig *rig, struct device *device, struct spec *spec, const struct user_data *data);
 // Copies the inputs to all buffers that a kernel may write.
-cl_int user_rig_reset(const struct user_rig *rig, const struct user_data *data);
+cl_int user_rig_reset(const struct user_rig *rig);
 
-// The kernels with the values of a configuration.
+// The launches of a configuration.
 struct user_build {
-    const struct user_rig *rig;
-    const struct spec_kernel *of;
-    int kernels;
-    cl_kernel kernel[SPEC_KERNELS];
-    struct spec_launch launch[SPEC_KERNELS];
+    struct user_rig *rig;
+    uint16_t tuple[SPACE_PARAMS];
+    struct spec_run run;
+    cl_kernel *kernel; // of each launch
 };
 
-// Builds the reference kernels, or the kernels. After a failure, `why` has the reason. The caller calls
-// user_build_close in any case.
-cl_int user_build_open(struct user_build *build, const struct user_rig *rig, bool reference, const uint16_t *tuple,
+// Makes the buffers for a configuration, and builds its kernels or the reference kernels. After a failure, `why` has
+// the reason. The caller calls user_build_close in any case.
+cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool reference, const uint16_t *tuple,
                        char why[SPEC_WHY]);
 void user_build_close(struct user_build *build);
 
-// Enqueues all kernels, after their inputs are restored. Adds an event of each kernel to `event`, which the caller
-// releases in any case.
-cl_int user_build_enqueue(const struct user_build *build, cl_event event[SPEC_KERNELS]);
-
-// Runs all kernels `runs` times, 1 to TIMING_RUNS, and sets *ms to the average sum of their times.
+// Runs the launches `runs` times, 1 to TIMING_RUNS, each time after their inputs are restored. Sets *ms to the average
+// time from the start of the first launch to the end of the last one.
 cl_int user_build_time(const struct user_build *build, int runs, double *ms);
 
-// Waits, and copies an argument.
-cl_int user_rig_read(const struct user_rig *rig, int argument, void *to);
+// Waits, and copies an argument from the buffer of argument `from`.
+cl_int user_rig_read(const struct user_rig *rig, int argument, int from, void *to);
 // Waits, and sets *intact to false and `why` if a kernel has written before or after the argument.
 cl_int user_rig_check(const struct user_rig *rig, int argument, bool *intact, char why[VERDICT_TEXT]);
 // Returns true if this address, of a fault, lies before or after an argument; writes the reason. `what`: "writes".

@@ -141,6 +141,55 @@ def examples(c):
         c.check(code == 0 and json.loads(out)["configurations"] == 1, name, code, err)
 
 
+def launches(c):
+    """A composition: a kernel repeated with swapped vectors, another scalar and macro in each launch; a fused kernel
+    instead; a condition. Vectors are as large as the configuration says."""
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("""
+#ifndef BASE
+#define BASE 0
+#endif
+kernel void add(global const int *from, global int *to, int of)
+{
+    const int i = get_global_id(0);
+    to[i] = from[i] * BASE + of + (HOW == 3);
+    if (HOW == 4)
+        to[4 * SPARE + i] = 0;
+}
+kernel void fused(global int *from)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < 2; k++)
+        from[i] = from[i] * (k + 2) + 10 * k;
+}
+""")
+    with open(at("r.cl"), "w", encoding="utf-8") as file:
+        file.write("kernel void r(global int *from) { const int i = get_global_id(0);"
+                   "from[i] = from[i] * 2 * 3 + 10; }")
+    values = [{"Name": "HOW", "Values": [1, 2, 3, 4], "Default": 1}, {"Name": "SPARE", "Values": [1, 4], "Default": 1}]
+    numbers = {"Type": "int", "Size": "4 * SPARE", "FillType": "Generator", "DataSource": "i + 1"}
+    spec = {"ConfigurationSpace": {"TuningParameters": values, "Conditions": ["HOW == 4 or SPARE == 1"]},
+            "KernelSpecification": [
+                {"KernelName": "add", "KernelFile": "k.cl", "GlobalSize": {"X": 4}, "LocalSize": {"X": 4},
+                 "Arguments": [{"Name": "from", "Output": 1, **numbers}, {"Name": "to", **numbers},
+                               {"Name": "of", "Type": "int", "MemoryType": "Scalar"}]},
+                {"KernelName": "fused", "GlobalSize": {"X": 4}, "LocalSize": {"X": 4}, "Arguments": ["from"]}],
+            "Launches": [{"KernelName": "add", "Condition": "HOW != 2", "Repeat": "2", "Swap": ["from", "to"],
+                          "Arguments": {"of": "10 * i"}, "Macros": {"BASE": "i + 2"}},
+                         {"KernelName": "fused", "Condition": "HOW == 2", "LocalSize": {"X": 1},
+                          "GlobalSize": {"X": 4}}],
+            "ReferenceKernel": {"KernelName": "r", "KernelFile": "r.cl", "GlobalSize": {"X": 4}, "LocalSize": {"X": 4},
+                                "Arguments": ["from"]}}
+    code, (found,), err = tune(spec)
+    failed = {trial["choice"]: trial.get("failed") for trial in found["trials"]}
+    c.check(code == 0 and found["tried"] == 5 and err == "", code, found, err)
+    c.check(failed["HOW=1,SPARE=1"] is None and failed["HOW=2,SPARE=1"] is None, failed)
+    c.check(failed["HOW=3,SPARE=1"] == "from[0] is 20 instead of 16", failed)
+    for spare in 1, 4:
+        says = f"it writes out of bounds: byte {16 * spare} of "
+        c.check(says in (failed[f"HOW=4,SPARE={spare}"] or ""), failed)
+
+
 @slow
 def faults(c):
     """Each fault costs one configuration, which is recorded with its kind."""
@@ -364,5 +413,5 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, faults, far, loops, timing_crashes, included, references, limits, stored, several,
-                      refuses, overwrites, names, endless, before=prepare))
+sys.exit(Checks().run(examples, launches, faults, far, loops, timing_crashes, included, references, limits, stored,
+                      several, refuses, overwrites, names, endless, before=prepare))

@@ -17,6 +17,16 @@
     "{\"ConfigurationSpace\":{\"TuningParameters\":[" params "],\"Conditions\":[" conditions                           \
     "]},\"KernelSpecification\":{" kernel "}}"
 #define X_AND_N PARAM("X", "[1,2,4]") "," PARAM("N", "\"[10, 2 ** 5]\"")
+// With launches of two kernels, and vectors `a` and `b` that may change places.
+#define PAIR                                                                                                           \
+    "{\"Name\":\"a\",\"Type\":\"int\",\"Size\":\"N\"},{\"Name\":\"b\",\"Type\":\"int\",\"Size\":\"N\"},"               \
+    "{\"Name\":\"n\",\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillValue\":\"100 + X\"},"                           \
+    "{\"Name\":\"m\",\"Type\":\"int\",\"MemoryType\":\"Local\",\"Size\":\"4 * X\"},"                                   \
+    "{\"Name\":\"fixed\",\"Type\":\"int\",\"Size\":\"N\",\"AccessType\":\"ReadOnly\"}"
+#define COMPOSED(launches)                                                                                             \
+    "{\"ConfigurationSpace\":{\"TuningParameters\":[" X_AND_N "]},\"KernelSpecification\":[{" KERNEL(                  \
+        "\"N // 2 ** i\"", "\"X\"",                                                                                    \
+        PAIR) "},{\"KernelName\":\"l\",\"GlobalSize\":{\"X\":1},\"LocalSize\":{\"X\":1}}],\"Launches\":" launches "}"
 #define GOOD SPEC(X_AND_N, "", KERNEL("\"100 // X\"", "\"X\"", OUT))
 
 static bool read_spec(struct spec *spec, const char *text, char why[SPEC_WHY])
@@ -28,7 +38,7 @@ static bool read_spec(struct spec *spec, const char *text, char why[SPEC_WHY])
 static void test_good(void)
 {
     struct spec spec;
-    struct spec_launch launch;
+    struct spec_run run;
     char why[SPEC_WHY], text[SPACE_TEXT];
     CHECK(read_spec(&spec,
                     SPEC(X_AND_N, "{\"Expression\":\"X * N < 100\",\"Parameters\":[\"X\",\"N\"]},\"N > X\"",
@@ -40,20 +50,25 @@ static void test_good(void)
     space_print(&spec.space, 4, text);
     CHECK_TEXT(text, "X=4,N=10");
     CHECK_TEXT(spec.ignored, "");
-    CHECK_NUMBER(spec.argument[0].bytes, 32 * 4 * 4); // the largest values
+    CHECK_NUMBER(spec.argument[0].bytes, 32 * 2 * 4); // the largest size: X=2,N=32
     CHECK(spec.argument[0].output);
     CHECK_TEXT(spec.kernel[0].options, "-DA -DB");
     CHECK_TEXT(spec.directory, "dir/");
-    CHECK(spec_launch(&spec, &spec.kernel[0], space_tuple(&spec.space, 4), &launch, why));
-    CHECK(launch.global[0] == 28 && launch.local[0] == 4); // 25 work-items
-    CHECK(launch.global[1] == 1 && launch.local[2] == 1);
+    const uint16_t *tuple = space_tuple(&spec.space, 4);
+    CHECK(spec_run_open(&run, &spec, false, tuple, why) && run.launches == 1);
+    CHECK(run.launch[0].global[0] == 28 && run.launch[0].local[0] == 4); // 25 work-items
+    CHECK(run.launch[0].global[1] == 1 && run.launch[0].local[2] == 1);
+    spec_run_close(&run);
     spec.kernel[0].groups = true;
-    CHECK(spec_launch(&spec, &spec.kernel[0], space_tuple(&spec.space, 4), &launch, why));
-    CHECK_NUMBER(launch.global[0], 100); // 25 work-groups
+    CHECK(spec_run_open(&run, &spec, true, tuple, why)); // there is no reference kernel
+    CHECK_NUMBER(run.launch[0].global[0], 100);          // 25 work-groups
     spec.kernel[0].text = strdup("kernel void k() {}");
-    char *program = spec_program(&spec, &spec.kernel[0], space_tuple(&spec.space, 4));
+    char *program = spec_program(&spec, &run.launch[0], tuple);
     CHECK_TEXT(program, "#define X 4\n#define N 10\n#line 1 \"k.cl\"\nkernel void k() {}");
     free(program);
+    spec_run_close(&run);
+    CHECK(spec_size(&spec, tuple, why));
+    CHECK_NUMBER(spec.argument[0].bytes, 10 * 4 * 4);
     spec_finish(&spec);
 }
 
@@ -62,14 +77,16 @@ static void test_scalar(void)
 {
     struct spec spec;
     char why[SPEC_WHY];
-    double number;
+    struct spec_run run;
     CHECK(
         read_spec(&spec,
                   SPEC(X_AND_N, "",
                        KERNEL("1", "1", OUT ",{\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillValue\":\"N // X\"}")),
                   why));
-    CHECK(spec_scalar(&spec, &spec.argument[1], space_tuple(&spec.space, 5), &number, why) && number == 8); // 32 / 4
-    CHECK(spec_scalar(&spec, &spec.argument[1], space_tuple(&spec.space, 0), &number, why) && number == 10);
+    CHECK(spec_run_open(&run, &spec, false, space_tuple(&spec.space, 5), why) && run.launch[0].given[1].number == 8);
+    spec_run_close(&run);
+    CHECK(spec_run_open(&run, &spec, false, space_tuple(&spec.space, 0), why) && run.launch[0].given[1].number == 10);
+    spec_run_close(&run);
     spec_finish(&spec);
 }
 
@@ -138,8 +155,10 @@ static const struct {
     {SPEC(X_AND_N, "", KERNEL("1", "1", OUT "," OUT)), "duplicate name 'out'"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\"}")),
      "Arguments[0]: Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\""},
-    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":0}")), "Size '0' is 0, but must be"},
-    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"10 ** 18\"}")), "at most 1 TiB"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":0}")),
+     "the size of 'argument 0' '0': it is 0, but must be"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"10 ** 18\"}")),
+     "it is 1e+18, but must be a whole number from 1 to 274877906944, with"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"quarter\",\"Size\":1}")), "Type is 'quarter'"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"MemoryType\":\"Symbol\"}")),
      "MemoryType is 'Symbol'"},
@@ -160,6 +179,30 @@ static const struct {
     {SPEC(X_AND_N, "",
           KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"ValidationThreshold\":-1}]"),
      "ValidationThreshold is not a number >= 0"},
+    {COMPOSED("[]"), "Launches is not a list"},
+    {COMPOSED("7"), "Launches is not a list"},
+    {COMPOSED("[{}]"), "Launches[0]: a launch has either KernelName or Launches"},
+    {COMPOSED("[{\"KernelName\":\"k\",\"Launches\":[]}]"), "Launches[0]: a launch has either KernelName or Launches"},
+    {COMPOSED("[{\"KernelName\":\"k\",\"Repeat\":1,\"While\":1}]"), "at most one of Repeat and While"},
+    {COMPOSED("[{\"KernelName\":\"k\"},{\"KernelName\":\"q\"}]"),
+     "Launches[1]: no kernel of KernelSpecification has this"},
+    {COMPOSED("[{\"Launches\":[{\"KernelName\":\"k\",\"Condition\":\"i\"}]}]"),
+     "Launches[0].Launches[0]: Condition 'i': there is no name 'i'"},
+    {COMPOSED("[{\"KernelName\":\"k\",\"Repeat\":\"j\"}]"), "Repeat 'j': there is no name 'j'"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Repeat\":\"N / (2 - X)\"}]"),
+     "Repeat 'N / (2 - X)': it divides by zero, with i=0,X=2,N=10"},
+    {COMPOSED("[{\"KernelName\":\"k\",\"While\":\"i < 9\"}]"),
+     "GlobalSize 'N // 2 ** i': it is 0, but must be a whole number from 1 to 2147483647, with i=4,X=1,N=10"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"While\":\"X\"}]"), "it has over 4096 launches and repetitions"},
+    {COMPOSED("[{\"While\":1,\"Launches\":[{\"KernelName\":\"l\",\"Condition\":0}]}]"), "it has over 4096 launches"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Condition\":0}]"), "it launches no kernel"},
+    {COMPOSED("[{\"Launches\":[{\"KernelName\":\"l\"}],\"Macros\":{\"M\":1}}]"), "Macros is not an object of a launch"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Macros\":{\"1M\":1}}]"), "the name '1M' is not a C identifier"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"q\":1}}]"), "kernel 'l' has no argument 'q'"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"a\":\"n\"}}]"), "Arguments.a is not the name of a vector"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\"]}]"), "Swap is not a list of pairs"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\",\"fixed\"]}]"),
+     "Swap[1] is not the name of a vector argument with"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) ",\"ReferenceKernel\":{\"KernelName\":7}"),
      "ReferenceKernel: KernelName is missing, or is not a text"},
 };
@@ -211,6 +254,63 @@ static void test_large(void)
              params, "\"P0 != P5\",\"P1 >= 0\"");
     CHECK(read_spec(&spec, text, why));
     CHECK_NUMBER(spec.space.count, 900000);
+    spec_finish(&spec);
+}
+
+// A group runs while its condition holds, with other arguments and macros, and its vectors change places.
+static void test_launches(void)
+{
+    struct spec spec;
+    struct spec_run run;
+    char why[SPEC_WHY];
+    CHECK(read_spec(&spec,
+                    COMPOSED("[{\"While\":\"N // 10 ** i > 0\",\"Swap\":[\"a\",\"b\"],\"Launches\":["
+                             "{\"KernelName\":\"k\",\"Arguments\":{\"n\":\"7 * i\",\"m\":\"i + 3\"}},"
+                             "{\"KernelName\":\"l\",\"Condition\":\"i == X - 1\",\"Repeat\":2,"
+                             "\"Arguments\":{\"a\":\"fixed\"},\"Macros\":{\"LAST\":\"i + 0.5\",\"STEP\":\"j\"},"
+                             "\"GlobalSize\":{\"X\":\"5 * X\"},\"LocalSize\":{\"X\":2,\"Y\":\"j + 1\"}}]},"
+                             "{\"KernelName\":\"l\",\"Condition\":\"X < 4\"}]"),
+                    why));
+    CHECK_TEXT(why, "");
+    CHECK_TEXT(spec.ignored, "");
+    // X=2,N=10: k with i=0, k with i=1, l twice with i=1, l
+    if (!CHECK(spec_run_open(&run, &spec, false, space_tuple(&spec.space, 2), why)) || !CHECK(run.launches == 5))
+        return;
+    const struct spec_launch *launch = run.launch;
+    CHECK(launch[0].kernel == &spec.kernel[0] && launch[0].global[0] == 10 &&
+          launch[1].global[0] == 6); // 5, rounded up
+    CHECK(launch[0].given[0].vector == 0 && launch[0].given[1].vector == 1 && launch[0].given[2].number == 0);
+    CHECK(launch[1].given[0].vector == 1 && launch[1].given[1].vector == 0 && launch[1].given[2].number == 7);
+    CHECK(launch[0].given[3].bytes == 12 && launch[1].given[3].bytes == 16 && launch[4].given[3].bytes == 32);
+    CHECK(launch[2].kernel == &spec.kernel[1] && launch[2].given[0].vector == 4 && launch[2].given[1].vector == 0);
+    CHECK(launch[2].global[0] == 10 && launch[2].local[0] == 2 && launch[3].local[1] == 2 && launch[3].global[1] == 2);
+    CHECK(!launch[1].macros && !launch[4].macros);
+    CHECK_TEXT(launch[2].macros, "#define LAST 1.5\n#define STEP 0\n");
+    CHECK_TEXT(launch[3].macros, "#define LAST 1.5\n#define STEP 1\n");
+    CHECK(launch[4].given[0].vector == 0 && launch[4].given[2].number == 102 &&
+          launch[4].global[0] == 1); // swapped twice
+    CHECK(run.vector[0] == 0 && run.vector[1] == 1);
+    spec_run_close(&run);
+    CHECK(spec_run_open(&run, &spec, false, space_tuple(&spec.space, 4), why) && run.launches == 2); // X=4
+    spec_run_close(&run);
+    spec_finish(&spec);
+}
+
+// The size of a vector and its constant are those of the configuration.
+static void test_sizes(void)
+{
+    struct spec spec;
+    char why[SPEC_WHY];
+    float data[16];
+    CHECK(read_spec(&spec,
+                    SPEC(PARAM("X", "[1,2,4]"), "\"X != 2\"",
+                         KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"16 // X\",\"FillValue\":\"X / 8\"}")),
+                    why));
+    CHECK_NUMBER(spec.argument[0].bytes, 64);
+    CHECK(spec_size(&spec, space_tuple(&spec.space, 1), why) && spec.argument[0].bytes == 16);
+    CHECK(spec_fill(&spec, &spec.argument[0], &spec.argument[0].in, data) && data[0] == 0.5f && data[3] == 0.5f);
+    CHECK(spec_size(&spec, space_tuple(&spec.space, 0), why) && spec.argument[0].bytes == 64);
+    CHECK(spec_fill(&spec, &spec.argument[0], &spec.argument[0].in, data) && data[15] == 0.125f);
     spec_finish(&spec);
 }
 
@@ -335,6 +435,8 @@ int main(void)
     test_values();
     test_refusals();
     test_large();
+    test_launches();
+    test_sizes();
     test_content();
     test_half();
     test_same();
