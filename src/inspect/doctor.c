@@ -786,9 +786,8 @@ static void check_programs(struct doctor *doctor)
 
 static void check_mattes(struct doctor *doctor)
 {
-    char path[PATH_MAX];
     for (const struct matte_network *network = matte_networks; network->name; network++) {
-        const bool installed = matte_network_path(network, path) && access(path, R_OK) == 0;
+        const bool installed = matte_network_ready(network);
         doctor_report(doctor, FINDING_OK, NULL, "the network that finds %s is %sinstalled%s%s", network->help,
                       text_if(!installed, "not "), text_if(!installed, "; run: monocle matte --install "),
                       text_if(!installed, network->name));

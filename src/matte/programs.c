@@ -15,13 +15,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SEGMENTATION "@mediapipe/selfie_segmentation@0.1.1675465747"
+#define SEGMENTATION_HASH "7767b33eaa68990ee06c28bbb89f39a13a47ebb07ff0f1fd4947d9e817bb9bf9"
+
 const struct matte_network matte_networks[] = {
-    {"person", "people", "@mediapipe/selfie_segmentation@0.1.1675465747",
-     "7767b33eaa68990ee06c28bbb89f39a13a47ebb07ff0f1fd4947d9e817bb9bf9", "package/selfie_segmentation_landscape.tflite",
-     "4aafe6223bb8dac6fac8ca8ed56852870a33051ef3f6238822d282a109962894", "Apache 2.0"},
+    {"person", "people", SEGMENTATION, SEGMENTATION_HASH, "package/selfie_segmentation_landscape.tflite",
+     "4aafe6223bb8dac6fac8ca8ed56852870a33051ef3f6238822d282a109962894", "Apache 2.0", "person.tflite"},
+    {"person", "people in images narrower than 1.45:1", SEGMENTATION, SEGMENTATION_HASH,
+     "package/selfie_segmentation.tflite", "8d13b7fae74af625c641226813616a2117bd6bca19eb3b75574621fc08557f27",
+     "Apache 2.0", "person-narrow.tflite"},
     {"faces", "faces", "@mediapipe/face_detection@0.4.1657300184",
      "a118cde74923dc4435257fbfbb613464a0f58d115dff6314d4ff96c8aebf6419", "package/face_detection_short_range.tflite",
-     "3bc182eb9f33925d9e58b5c8d59308a760f4adea8f282370e428c51212c26633", "Apache 2.0"},
+     "3bc182eb9f33925d9e58b5c8d59308a760f4adea8f282370e428c51212c26633", "Apache 2.0", "faces.tflite"},
     {0},
 };
 
@@ -34,6 +39,11 @@ const struct matte_network *matte_network_find(const char *name)
     return NULL;
 }
 
+const struct matte_network *matte_network_next(const struct matte_network *network)
+{
+    return network[1].name && strcmp(network[1].name, network->name) == 0 ? network + 1 : NULL;
+}
+
 bool matte_network_path(const struct matte_network *network, char path[PATH_MAX])
 {
     char directory[PATH_MAX];
@@ -41,13 +51,22 @@ bool matte_network_path(const struct matte_network *network, char path[PATH_MAX]
     const int fd = data_open(directory, false, &unsafe);
     if (fd >= 0)
         close(fd);
-    return directory[0] && !unsafe &&
-           snprintf(path, PATH_MAX, "%s/mattes/%s.tflite", directory, network->name) < PATH_MAX;
+    return directory[0] && !unsafe && snprintf(path, PATH_MAX, "%s/mattes/%s", directory, network->file) < PATH_MAX;
 }
+
+bool matte_network_ready(const struct matte_network *network)
+{
+    char path[PATH_MAX];
+    return matte_network_path(network, path) && access(path, R_OK) == 0;
+}
+
+// The sizes that the networks of people have, in the order of matte_networks.
+static const struct matte_size wide = {256, 144}, square = {256, 256};
 
 struct matte_size matte_size(const char *name, int width, int height)
 {
-    return (struct matte_size){256, 144};
+    const struct matte_network *first = matte_network_find(name), *narrow = first ? matte_network_next(first) : NULL;
+    return narrow && 20 * width < 29 * height && matte_network_ready(narrow) ? square : wide;
 }
 
 // A size of pictures, and room for one.
@@ -151,7 +170,7 @@ static void find_faces(struct network *network, struct picture *picture)
 static const struct program_kind {
     bool (*fits)(const struct network *network, const struct picture *picture);
     void (*find)(struct network *network, struct picture *picture);
-} kinds[] = {{fits_person, find_person}, {fits_faces, find_faces}}; // as matte_networks
+} kinds[] = {{fits_person, find_person}, {fits_person, find_person}, {fits_faces, find_faces}}; // as matte_networks
 
 // Reads a whole frame. Returns false at the end of the input; *error if it is inside a frame.
 static bool read_frame(uint8_t *to, size_t bytes, bool *error)
@@ -191,9 +210,12 @@ int matte_answer(char *const *words)
 {
     const struct matte_network *row = matte_network_find(words[MATTE_WORD_NAME]);
     struct picture picture = {atoi(words[MATTE_WORD_WIDTH]), atoi(words[MATTE_WORD_HEIGHT]), NULL, NULL};
+    const struct matte_network *narrow = row ? matte_network_next(row) : NULL;
     char path[PATH_MAX] = "", why[NETWORK_WHY] = "there is no such program, or the size is wrong";
     enum { SIDE_MAX = 4096 };
     struct network *network = NULL;
+    if (narrow && picture.height == square.height)
+        row = narrow;
     if (row && picture.width > 0 && picture.height > 0 && picture.width <= SIDE_MAX && picture.height <= SIDE_MAX &&
         matte_network_path(row, path))
         network = network_open(path, why);

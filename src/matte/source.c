@@ -98,7 +98,7 @@ bool matte_ready(const char *name, char why[MATTE_WHY])
     const struct matte_network *network = matte_network_find(name);
     char path[PATH_MAX];
     const char *unsafe = NULL;
-    if (network ? matte_network_path(network, path) && access(path, R_OK) == 0 : find_own(name, path, &unsafe))
+    if (network ? matte_network_ready(network) : find_own(name, path, &unsafe))
         return true;
     if (network)
         snprintf(why, MATTE_WHY, "the network for '%s' is not installed; run: monocle matte --install %s", name, name);

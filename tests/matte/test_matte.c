@@ -431,6 +431,25 @@ static void check_names(void)
     CHECK_HAS(why, "can be written by");
 }
 
+static void check_sizes(void)
+{
+    static const struct {
+        const char *name;
+        int width, height, rows; // of the program's frames, with both networks
+    } cases[] = {{"person", 1449, 1000, 256}, {"person", 1450, 1000, 144}, {"person", 1, 65536, 256},
+                 {"person", 65536, 1, 144},   {"faces", 100, 100, 144},    {"good", 100, 100, 144}};
+    char path[PATH_MAX];
+    for (int both = 0; both < 2; both++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+            const struct matte_size got = matte_size(cases[i].name, cases[i].width, cases[i].height);
+            check_that(&unit, got.width == 256 && got.height == (both ? cases[i].rows : 144), "size %zu: %d x %d", i,
+                       got.width, got.height);
+        }
+        snprintf(path, sizeof(path), "%s/monocle/mattes/person-narrow.tflite", directory);
+        fclose(fopen(path, "w"));
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "--program") == 0)
@@ -468,6 +487,7 @@ int main(int argc, char **argv)
     check_refine();
     check_shrink();
     check_names();
+    check_sizes();
     check_good();
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         check_bad(bad[i].kind, bad[i].why, bad[i].right);

@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 """test_programs.py MONOCLE: the built-in programs that make mattes, with small networks made by the test"""
-import hashlib
-import io
 import math
 import os
-import resource
-import subprocess
 import sys
-import tarfile
 
 sys.path.append(sys.path[0] + "/../support")
 import reference_network
 import tiny_network
 from checks import Checks, at, programs
-from live_support import environment, run
+from live_support import run
 
 BINARY, = programs(1)
 
@@ -99,116 +94,17 @@ def refused(c):
     c.check(code == 1 and len(out) == 16 * 9 and "the input ends inside a frame" in errors, code, errors, len(out))
 
 
-# ---- monocle matte --install, with programs of the test in place of sha256sum and npm ----
-
-MEMBER = "4aafe6223bb8dac6fac8ca8ed56852870a33051ef3f6238822d282a109962894"  # the hashes of the network person
-ARCHIVE = "7767b33eaa68990ee06c28bbb89f39a13a47ebb07ff0f1fd4947d9e817bb9bf9"
-NETWORK = bytes(range(256)) * 400
-# Prints the hash of the right files for those of the test.
-SUMS = """#!/usr/bin/env python3
-import hashlib, sys
-with open(sys.argv[2], "rb") as file:
-    found = hashlib.sha256(file.read()).hexdigest()
-print({NETWORK: MEMBER, TGZ: ARCHIVE}.get(found, found))
-"""
-NPM = """#!/bin/sh
-[ "$1" = pack ] && cp "$(dirname "$0")/../right.tgz" "$4/some.tgz" && echo some.tgz
-"""
-
-
-def archive(data):
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode="w:gz") as tar:
-        for name in ("package/README.md", "package/selfie_segmentation_landscape.tflite"):
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-    return file.getvalue()
-
-
-def write(name, data, mode=0o644):
-    with open(at(name), "wb") as file:
-        file.write(data)
-    os.chmod(at(name), mode)
-
-
-def prepare():
-    """Writes the files and programs of an install. Returns its environment."""
-    right = archive(NETWORK)
-    digest = {name: '"%s"' % hashlib.sha256(data).hexdigest() for name, data in (("NETWORK", NETWORK), ("TGZ", right))}
-    os.makedirs(at("bin"))
-    text = SUMS.replace("MEMBER", f'"{MEMBER}"').replace("ARCHIVE", f'"{ARCHIVE}"')
-    for name, value in digest.items():
-        text = text.replace(name, value)
-    write("bin/sha256sum", text.encode(), 0o755)
-    write("right.tgz", right)
-    write("cut.tgz", right[:len(right) // 2])
-    write("right.tflite", NETWORK)
-    return environment(XDG_DATA_HOME=at("data"), PATH=at("bin") + ":" + os.environ["PATH"])
-
-
-def found():
-    """Returns the files in the directory of the networks."""
-    place = at("data", "monocle", "mattes")
-    return sorted(os.listdir(place)) if os.path.isdir(place) else []
-
-
-def start(env, *args, limit=None):
-    return subprocess.Popen([BINARY, "matte", *args], env=env, cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, preexec_fn=limit)
-
-
-def ended(process):
-    out, errors = process.communicate(timeout=60)
-    return process.returncode, out, errors
-
-
-def installs(c):
-    """From an archive, a file or npm: the whole network, or nothing."""
-    env = prepare()
-    path = at("data", "monocle", "mattes", "person.tflite")
-    write("bin/npm", NPM.encode(), 0o755)
-    for source in (["right.tgz"], ["right.tflite"], []):
-        code, out, errors = ended(start(env, "--install", "person", *source))
-        c.check(code == 0 and "person is installed" in out and "licence Apache 2.0" in out, source, out, errors)
-        with open(path, "rb") as file:
-            c.check(file.read() == NETWORK and found() == ["person.tflite"], source, found())
-        code, out, errors = ended(start(env, "--install", "person", "none.tgz"))
-        c.check(code == 0 and "person is already installed" in out, out, errors)
-        os.unlink(path)
-    write("bin/npm", b"#!/bin/sh\necho no network >&2\nexit 1\n", 0o755)
-    for source, why in ((["cut.tgz"], "cut.tgz is not the archive of"), (["none.tgz"], "No such file or directory"),
-                        ([], "npm failed: no network")):
-        code, out, errors = ended(start(env, "--install", "person", *source))
-        c.check(code == 1 and why in errors and out == "" and found() == [], source, code, errors, found())
-    right = archive(NETWORK)
-    write("bin/sha256sum", f"#!/bin/sh\necho {ARCHIVE}\n".encode(), 0o755)  # the hash of each archive is right
-    for data, why in ((right[:100], "tar failed"), (archive(b"other"), "has another SHA-256 than " + MEMBER)):
-        write("right.tgz", data)
-        code, out, errors = ended(start(env, "--install", "person", "right.tgz"))
-        c.check(code == 1 and why in errors and errors.count("\n") == 1 and found() == [], code, errors, found())
-
-
-def full(c):
-    """A full disk, here a limit of the size of files, leaves nothing."""
-    env = prepare()
-    for limit in (1000, len(NETWORK) - 1):
-        for source in ("right.tflite", "right.tgz"):
-            code, out, errors = ended(start(env, "--install", "person", source, limit=lambda: resource.setrlimit(
-                resource.RLIMIT_FSIZE, (limit, limit))))
-            c.check(code == 1 and out == "" and errors.count("\n") == 1, limit, source, code, out, errors)
-            c.check(found() == [], limit, source, found())
-
-
-def together(c):
-    """Installs at the same time do not disturb each other."""
-    env = prepare()
-    runs = [start(env, "--install", "person", ("right.tgz", "right.tflite")[i % 2]) for i in range(4)]
-    ends = [ended(one) for one in runs]
-    c.check(all(code == 0 for code, _, _ in ends) and found() == ["person.tflite"], ends, found())
-    with open(at("data", "monocle", "mattes", "person.tflite"), "rb") as file:
-        c.check(file.read() == NETWORK, "the network")
+def sizes(c):
+    """Frames of 256 x 256 pixels go to the second network of person."""
+    for name, rows, bias in (("person", 144, -1.0), ("person-narrow", 256, 1.0)):
+        network = tiny_network.Network([1, rows, 256, 3])
+        weights = [network.tensor([1, 1, 1, 3], 0, [0.0] * 3), network.tensor([1], 0, [bias])]
+        same = {0: ("b", 0), 1: ("i", 1), 2: ("i", 1)}
+        install(name, network.bytes([network.each(14, network.add(3, [0, *weights], [1, rows, 256, 1], same))]))
+    for rows, share in ((144, 1 / (1 + math.exp(1))), (256, 1 / (1 + math.exp(-1)))):
+        code, out, errors = program("person", 256, rows, bytes(rows * 256 * 3))
+        c.check(code == 0 and out == bytes([round(255 * share)]) * rows * 256, rows, code, errors, out[:5])
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(person, faces, refused, installs, full, together))
+    sys.exit(Checks().run(person, faces, refused, sizes))

@@ -7,6 +7,7 @@ import sys
 import textwrap
 
 sys.path.append(sys.path[0] + "/../support")
+import tiny_network
 from checks import Checks, at, programs
 from live_support import events, has_opencl, picture, png, run, y4m
 
@@ -49,12 +50,12 @@ def expected(turned):
     return bytes(out)
 
 
-def matte(width, height, level):
+def matte(width, height, level, rows=144):
     """The numbers m of a picture's pixels from those of a matte, with plain edges."""
     out = []
     for y in range(height):
-        v = min(max(((2 * y + 1) * (144 * 65536 // height) >> 1) - 32768, 0), 143 << 16)
-        top = min(v >> 16, 142)
+        v = min(max(((2 * y + 1) * (rows * 65536 // height) >> 1) - 32768, 0), (rows - 1) << 16)
+        top = min(v >> 16, rows - 2)
         g = (v - (top << 16)) >> 8
         for x in range(width):
             u = min(max(((2 * x + 1) * (256 * 65536 // width) >> 1) - 32768, 0), 255 << 16)
@@ -77,6 +78,36 @@ def pixels(c):
                 if path == "gl" and code == 3:  # no display
                     continue
                 c.check(code == 0 and got == want, where, path, vectors, code, errors,
+                        [i for i, (a, b) in enumerate(zip(got, want)) if a != b][:5])
+
+
+def copier(name, rows, channel):
+    """Installs a network that copies a channel."""
+    network = tiny_network.Network([1, rows, 256, 3])
+    tensors = [network.tensor([1, 1, 1, 3], 0, [float(i == channel) for i in range(3)]), network.tensor([1], 0, [0.0])]
+    out = network.add(3, [0, *tensors], [1, rows, 256, 1], {0: ("b", 0), 1: ("i", 1), 2: ("i", 1)})
+    os.makedirs(at("data", "monocle", "mattes"), mode=0o700, exist_ok=True)
+    with open(at("data", "monocle", "mattes", name + ".tflite"), "wb") as file:
+        file.write(network.bytes([out]))
+
+
+def networks(c):
+    """A narrow image gets a matte of 256 x 256 pixels from the second network of person, if that is installed."""
+    def shown(x, y):
+        return x // 2 * 3 % 256, (x // 2 * 5 + y // 2 * 3) % 256, 9
+    for size in (512, 288):
+        png(at(f"{size}.png"), 512, size, shown)
+    for name, rows, channel in (("person", 144, 0), ("person-narrow", 256, 1)):
+        copier(name, rows, channel)
+        for size in (512, 288):
+            used = (144, 0) if size == 288 else (rows, channel)
+            kept = picture(at(f"{size}.png"))
+            m = matte(512, size, lambda x, y, of=used[1]: shown(2 * x, 2 * y)[of], used[0])
+            want = bytes(mixed(255 - v, v, m[i // 3]) for i, v in enumerate(kept))
+            for path in ("cpu", "gl", "opencl"):
+                code, got, errors = filtered(path, "invert,matte=person:edge=plain", f"{size}.png",
+                                             XDG_DATA_HOME=at("data"))
+                c.check(code == 3 and path != "cpu" or got == want, name, size, path, code, errors,
                         [i for i, (a, b) in enumerate(zip(got, want)) if a != b][:5])
 
 
@@ -215,4 +246,4 @@ def refused(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, edges, halo, hidden, failures, reported, refused))
+    sys.exit(Checks().run(pixels, networks, edges, halo, hidden, failures, reported, refused))
