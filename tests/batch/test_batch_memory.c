@@ -137,7 +137,7 @@ static int run_worker(struct queue *queue, const char *why)
     struct directory directory = {.path = "", .nearest = "."};
     struct input input[FILES];
     struct task task[FILES];
-    const struct tasks tasks = {.row = task, .count = FILES, .job = ""};
+    const struct tasks tasks = {.row = task, .count = FILES, .chain = &options.chain, .job = ""};
     bool over = false;
     int done = 0;
     for (int i = 0; i < FILES; i++) {
@@ -200,7 +200,7 @@ static void test_waiting(void)
     struct input input = {.path = "waits.tga", .relative = "waits.tga"};
     struct directory directory = {.path = "", .nearest = "."};
     struct task task = {.input = &input, .output = "out.png", .directory = &directory};
-    const struct tasks tasks = {.row = &task, .count = 1, .job = ""};
+    const struct tasks tasks = {.row = &task, .count = 1, .chain = &options.chain, .job = ""};
     struct queue queue;
     struct runner_request request;
     struct codec_settings settings;
