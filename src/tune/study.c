@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <libdeflate.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TABLE_BYTES = 1 << 30, RESULTS_MAX = 1000000, VALUE_TEXT = 256, PROBLEM = 512 };
 
@@ -62,7 +64,7 @@ static bool refuse(struct reader *reader, const char *format, ...)
 static double unit_ms(const char *name)
 {
     for (size_t i = 0; name && i < sizeof(units) / sizeof(*units); i++) {
-        if (strcmp(units[i].name, name) == 0)
+        if (strcasecmp(units[i].name, name) == 0)
             return units[i].ms;
     }
     return 0;
@@ -254,17 +256,117 @@ static bool read_json(struct reader *reader, const json_t *json)
     return true;
 }
 
+// ---- files of other tuners ----
+
+// Adds a T4 row. `failure`: what the tuner says of a failed configuration; NULL: it has a time.
+static void add_row(json_t *rows, json_t *configuration, const char *failure, json_t *time, const char *unit)
+{
+    static const struct {
+        const char *part; // of Kernel Tuner's or KTT's word
+        enum t4_state state;
+    } words[] = {
+        {"Compilation", T4_COMPILE},
+        {"Validation", T4_CORRECTNESS},
+        {"Invalid", T4_CONSTRAINTS},
+        {"Limits", T4_CONSTRAINTS},
+    };
+    enum t4_state state = failure ? T4_RUNTIME : T4_CORRECT;
+    for (size_t i = 0; failure && i < sizeof(words) / sizeof(*words); i++)
+        state = strstr(failure, words[i].part) ? words[i].state : state;
+    json_array_append_new(rows,
+                          json_pack("{s:o,s:s,s:[{s:s,s:O?,s:s?}]}", "configuration", configuration, "invalidity",
+                                    state_names[state], "measurements", "name", "time", "value", time, "unit", unit));
+}
+
+static json_t *rows_of_kernel_tuner(const json_t *json)
+{
+    json_t *rows = json_array(), *keys = json_object_get(json, "tune_params_keys"), *entry, *key;
+    const char *name;
+    size_t i;
+    json_object_foreach(json_object_get(json, "cache"), name, entry)
+    {
+        json_t *configuration = json_object(), *time = json_object_get(entry, "time");
+        const bool timed = json_is_number(time) && json_number_value(time) < 1e20; // the time of a failure in old files
+        const char *failure = json_is_string(time) ? json_string_value(time) : "";
+        json_array_foreach(keys, i, key)
+        {
+            const char *param = json_is_string(key) ? json_string_value(key) : "";
+            json_object_set(configuration, param, json_object_get(entry, param));
+        }
+        add_row(rows, configuration, timed ? NULL : failure, time, "ms");
+    }
+    return rows;
+}
+
+static json_t *rows_of_ktt(const json_t *json)
+{
+    const char *unit = json_string_value(json_object_get(json_object_get(json, "Metadata"), "TimeUnit"));
+    json_t *rows = json_array(), *result, *pair;
+    size_t i, k;
+    json_array_foreach(json_object_get(json, "Results"), i, result)
+    {
+        json_t *configuration = json_object(), *status = json_object_get(result, "Status");
+        const char *failure = json_is_string(status) ? json_string_value(status) : "";
+        json_array_foreach(json_object_get(result, "Configuration"), k, pair)
+        {
+            const json_t *name = json_object_get(pair, "Name");
+            json_object_set(configuration, json_is_string(name) ? json_string_value(name) : "",
+                            json_object_get(pair, "Value"));
+        }
+        add_row(rows, configuration, strcmp(failure, "Ok") == 0 ? NULL : failure,
+                json_object_get(result, "TotalDuration"), unit);
+    }
+    return rows;
+}
+
+// Replaces the JSON of another tuner by that of T4; accepts NULL.
+static json_t *as_t4(json_t *json)
+{
+    json_t *rows = NULL;
+    if (json_object_get(json, "cache"))
+        rows = rows_of_kernel_tuner(json);
+    else if (json_object_get(json, "Results"))
+        rows = rows_of_ktt(json);
+    if (!rows)
+        return json;
+    json_decref(json);
+    return json_pack("{s:o}", "results", rows);
+}
+
+// Reads a text, which may be packed (gzip). NULL with errno set on failure. The caller frees.
+static char *read_packed(const char *path)
+{
+    size_t size;
+    uint32_t bytes = 0; // of the text: the file's last word, little-endian
+    char *packed = file_read(path, TABLE_BYTES, &size), *text = NULL;
+    if (!packed || size < sizeof(bytes) || memcmp(packed, "\x1f\x8b", 2) != 0) {
+        free(packed);
+        return packed ? file_read_text(path, TABLE_BYTES) : NULL;
+    }
+    struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+    memcpy(&bytes, packed + size - sizeof(bytes), sizeof(bytes));
+    if (inflater && bytes <= TABLE_BYTES && (text = calloc((size_t)bytes + 1, 1)) &&
+        libdeflate_gzip_decompress(inflater, packed, size, text, bytes, NULL) != LIBDEFLATE_SUCCESS) {
+        free(text);
+        text = NULL;
+        errno = EILSEQ;
+    }
+    libdeflate_free_decompressor(inflater);
+    free(packed);
+    return text;
+}
+
 bool t4_read(struct t4_table *table, const char *path)
 {
     json_error_t error;
     struct reader reader = {.table = table};
     *table = (struct t4_table){.result = NULL};
-    char *text = file_read_text(path, TABLE_BYTES);
+    char *text = read_packed(path);
     if (!text) {
-        log_error("cannot read %s: %s; give a T4 results file", path, strerror(errno));
+        log_error("cannot read %s: %s; give a file of results", path, strerror(errno));
         return false;
     }
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    json_t *json = as_t4(json_loads(text, JSON_REJECT_DUPLICATES, &error));
     free(text);
     if (!json)
         snprintf(reader.problem, PROBLEM, "line %d: %s", error.line, error.text);
@@ -272,7 +374,7 @@ bool t4_read(struct t4_table *table, const char *path)
     json_decref(json);
     if (ok)
         return true;
-    log_error("cannot use %s: %s; give a T4 results file, such as Kernel Tuner's store_output_file writes", path,
+    log_error("cannot use %s: %s; give a T4 results file, a cache of Kernel Tuner, or KTT's JSON", path,
               reader.problem);
     t4_finish(table);
     return false;

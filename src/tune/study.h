@@ -32,8 +32,9 @@ struct t4_table {
     struct t4_result *result; // one per configuration; t4_finish frees them
 };
 
-// Reads a file. Its configurations become the space. Returns false (logged) if the file
-// cannot be read, is not a T4 results file with times, or has a configuration twice. The table is then empty.
+// Reads a T4 results file, a cache of Kernel Tuner or the JSON output of KTT, which may be packed with gzip. Its
+// configurations become the space. Returns false (logged) if the file cannot be read, is not such a file with times, or
+// has a configuration twice. The table is then empty.
 bool t4_read(struct t4_table *table, const char *path);
 // Writes the results that are not T4_UNTRIED. `device` is the device's name. Returns false if the file cannot be
 // written (logged).

@@ -60,7 +60,7 @@ HOMES = {
     r"gif_lib\.h": r"src/image/codec/gif\.c",
     r"webp/.*": r"src/image/codec/webp\.c",
     r"tiffio\.h": r"src/image/codec/tiff\.c",
-    r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c",
+    r"libdeflate\.h": r"src/image/codec/png(_chunk)?\.c|src/tune/study\.c",
     r"(pipewire|spa)/.*": r"src/(image|source)/pipewire(_nodes)?\.c|src/sink/pipewire_camera\.c",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/window\.c",

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_replay.py MONOCLE: monocle tune --replay: its figures against independent computations, and its errors"""
+import gzip
 import json
 import math
 import os
@@ -101,6 +102,31 @@ def measured(c):
 
 
 
+def others(c):
+    """The same results as Kernel Tuner and KTT write them, and packed, give the same figures."""
+    with open(at("table.json"), encoding="utf-8") as file:
+        results = json.load(file)["results"]
+    keys = list(results[0]["configuration"])
+    times = [r["measurements"][0]["value"] if r["invalidity"] == "correct" else None for r in results]
+    wrong = {"compile": "CompilationFailedConfig", "runtime": "RuntimeFailedConfig", "constraints": "InvalidConfig"}
+    cache = {",".join(str(v) for v in r["configuration"].values()):
+             {**r["configuration"], "time": t or wrong.get(r["invalidity"], 1e20), "times": [1, 2], "compile_time": 3}
+             for r, t in zip(results, times)}
+    kernel_tuner = {"device_name": "d", "tune_params_keys": keys, "tune_params": {}, "cache": cache}
+    ktt = {"Metadata": {"TimeUnit": "Microseconds"}, "Results": [
+        {"Configuration": [{"Name": k, "Value": v} for k, v in r["configuration"].items()],
+         "Status": "Ok" if t else "ComputationFailed", "TotalDuration": t and t * 1000}
+        for r, t in zip(results, times)]}
+    want = replay(c, "--seeds", "2", "--search", "random")[0]
+    for name, content in (("cache.json", kernel_tuner), ("ktt.json", ktt)):
+        write(name, json.dumps(content))
+        with open(at(name + ".gz"), "wb") as file:
+            file.write(gzip.compress(json.dumps(content).encode()))
+        for path in (name, name + ".gz"):
+            code, out, err = tune("--replay", path, "--json", "--seeds", "2", "--search", "random")
+            c.check((code, err) == (0, "") and json.loads(out) == {**want, "table": path}, path, code, out, err)
+
+
 def output(c):
     code, out, err = tune("--replay", "table.json", "--seeds", "2", "--budget", "12")
     lines = out.splitlines()
@@ -131,6 +157,9 @@ def errors(c):
     refused(2, "--replay does not apply to SPEC.json", "--replay", "table.json", "more")
     refused(3, "cannot read none.json: No such file", "--replay", "none.json")
     refused(3, "there is no array 'results'", "--replay", write("empty.json", "{}"))
+    with open(at("short.gz"), "wb") as file:
+        file.write(gzip.compress(b"{}")[:-6] + bytes(6))
+    refused(3, "cannot read short.gz: ", "--replay", "short.gz")
     row = {"configuration": {"x": 1}, "times": {}, "invalidity": "compile", "correctness": 1}
     refused(3, "no result is correct", "--replay", write("failed.json", json.dumps({"results": [row]})))
 
@@ -141,4 +170,4 @@ def write(name, text):
     return name
 
 
-sys.exit(Checks().run(full, random, goal, measured, output, names, errors, before=make_table))
+sys.exit(Checks().run(full, random, goal, measured, others, output, names, errors, before=make_table))

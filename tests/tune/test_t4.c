@@ -100,6 +100,40 @@ static void test_round(void)
     t4_finish(&table);
 }
 
+// The files of other tuners.
+static void test_others(void)
+{
+    static const struct {
+        const char *text;
+        enum t4_state state[3];
+        double ms;
+    } rows[] = {
+        {"{\"tune_params_keys\":[\"x\"],\"cache\":{\"1\":{\"x\":1,\"time\":\"CompilationFailedConfig\"},"
+         "\"2\":{\"x\":2,\"time\":0.5,\"y\":7},\"3\":{\"x\":3,\"time\":\"InvalidConfig\"}}}",
+         {T4_COMPILE, T4_CORRECT, T4_CONSTRAINTS},
+         0.5},
+        {"{\"tune_params_keys\":[\"x\"],\"cache\":{\"1\":{\"x\":1,\"time\":1e20},\"2\":{\"x\":2,\"time\":7},\"3\":"
+         "{\"x\":3}}}",
+         {T4_RUNTIME, T4_CORRECT, T4_RUNTIME},
+         7},
+        {"{\"Metadata\":{\"TimeUnit\":\"Nanoseconds\"},\"Results\":["
+         "{\"Configuration\":[{\"Name\":\"x\",\"Value\":3}],\"Status\":\"DeviceLimitsExceeded\"},"
+         "{\"Configuration\":[{\"Name\":\"x\",\"Value\":1}],\"Status\":\"ValidationFailed\",\"TotalDuration\":1},"
+         "{\"Configuration\":[{\"Name\":\"x\",\"Value\":2}],\"Status\":\"Ok\",\"TotalDuration\":250000}]}",
+         {T4_CORRECTNESS, T4_CORRECT, T4_CONSTRAINTS},
+         0.25},
+    };
+    struct t4_table table;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!CHECK(reads(&table, rows[i].text) && table.space.count == 3 && table.space.params == 1))
+            continue;
+        for (int c = 0; c < 3; c++)
+            CHECK_NUMBER(table.result[c].state, rows[i].state[c]);
+        CHECK(fabs(table.result[1].ms - rows[i].ms) < 1e-12);
+        t4_finish(&table);
+    }
+}
+
 #define ONE(values, state, time, unit) FILE_OF(ROW(values, state, time, unit))
 
 static const struct {
@@ -111,6 +145,10 @@ static const struct {
     {"[]", "there is no array 'results', or it is empty"},
     {"7", "line 1: "},
     {"{\"cache\":{}}", "there is no array 'results'"},
+    {"{\"cache\":{\"1\":{\"x\":1}}}", "it has 0 parameters"},
+    {"{\"cache\":{\"1\":{\"x\":1},\"2\":{}},\"tune_params_keys\":[\"x\",7]}", "results[1]: parameter 'x' is missing"},
+    {"{\"Results\":[7]}", "it has 0 parameters"},
+    {"{\"Results\":[{\"Configuration\":[{\"Name\":\"x\",\"Value\":1}],\"Status\":\"Ok\"}]}", "is not a number over 0"},
     {"{\"results\":{}}", "there is no array 'results'"},
     {"{\"results\":[]}", "it is empty"},
     {"{\"results\":[],\"results\":[]}", "duplicate object key"},
@@ -211,6 +249,7 @@ int main(void)
     log_set_level(LOG_SILENT);
     log_set_error_hook(note, NULL);
     test_round();
+    test_others();
     test_refusals();
     test_limits();
     test_damage();

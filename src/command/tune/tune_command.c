@@ -515,7 +515,8 @@ static const struct option options[] = {
      .offset = AT(t4), .complete = "file"},
     {"csv", 0, OPTION_TEXT, "FILE", .help = "write a line for each tried configuration of all passes to a CSV file",
      .offset = AT(csv), .complete = "file", .excludes = "replay"},
-    {"replay", 0, OPTION_TEXT, "TABLE", .help = "simulate searches on a T4 file of measured results; needs no device",
+    {"replay", 0, OPTION_TEXT, "TABLE",
+     .help = "simulate searches on a file of measured results (T4, or of Kernel Tuner or KTT); needs no device",
      .offset = AT(replay), .complete = "file"},
     {"seeds", 0, OPTION_INT, "K", .help = "with --replay: repeat each search with K seeds; default: 50",
      .offset = AT(seeds), .min = 1, .max = 10000},
@@ -596,10 +597,11 @@ static const char *const details[] = {
     "(other values or vectors, such as {\"shift\": \"4 * i\"}), or of Launches, a group. Each one may have: Condition; "
     "Repeat (a number) or While (a condition), where i, j and k are the indices of the repetitions, from the outermost "
     "one; Swap: pairs of vectors that change places after each repetition",
-    "ReferenceKernel\tas KernelSpecification, with ValidationThreshold (default: 0.0001) and ValidationMethod: "
-    "SideBySideComparison (absolute; default) or SideBySideRelativeComparison",
+    "ReferenceKernel\tas KernelSpecification, with ValidationThreshold and ValidationMethod: SideBySideComparison "
+    "(absolute; default) or SideBySideRelativeComparison; without them: 0.0001, relative for real numbers over 1",
     "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "
-    "Tuner has written. The table shows the optimum's time divided by the best time found, after a quarter, half and "
+    "Tuner has written, from a cache of Kernel Tuner, or from KTT's JSON; .gz too. The table shows the optimum's time "
+    "divided by the best time found, after a quarter, half and "
     "all of the budget. 1 is the optimum. p10: 10 % of the seeds are at or below this value.",
     "The searches are:",
     "full\ttries all configurations in order",
