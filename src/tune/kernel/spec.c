@@ -216,8 +216,12 @@ static bool load_kernel(const struct spec *spec, struct spec_kernel *kernel)
     for (int i = 0; ok && i < kernel->files; i++) {
         char *path = spec_file(spec, kernel->file[i]), *text = file_read_text(path, KERNEL_BYTES);
         ok = text != NULL;
-        if (!ok)
+        if (!ok && kernel->cuda)
+            log_error("cannot use %s: its kernel is CUDA, and there is no OpenCL kernel '%s'", spec->path, path);
+        else if (!ok)
             log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, strerror(errno));
+        else if (kernel->cuda)
+            log_warn("%s has a CUDA kernel; monocle runs the OpenCL kernel '%s'", spec->path, path);
         else if (kernel == &spec->kernel[0] || strcmp(spec->kernel[0].file[0], kernel->file[i]) != 0)
             warn_outside(spec, kernel->file[i]);
         if (ok && i > 0)
@@ -436,7 +440,8 @@ bool spec_same(const struct spec_argument *argument, const void *got, const void
         if (memcmp(a_at, b_at, size) == 0)
             continue;
         const double a = load(type, a_at), b = load(type, b_at), difference = fabs(a - b);
-        const double most = tolerance->threshold * (tolerance->method == SPEC_EACH_RELATIVE ? fabs(b) : 1);
+        const bool large = tolerance->method == SPEC_EACH_DEFAULT && type->number == SPEC_FLOAT && fabs(b) > 1;
+        const double most = tolerance->threshold * (large || tolerance->method == SPEC_EACH_RELATIVE ? fabs(b) : 1);
         sum += difference;
         if (tolerance->method == SPEC_SUM ? isfinite(sum) : difference <= most)
             continue;

@@ -62,7 +62,7 @@ enum {
     SPEC_FILES = 8, // of a kernel
     SPEC_ARGUMENTS = 32,
     SPEC_CONDITIONS = 64,
-    SPEC_LANES = 16,
+    SPEC_LANES = 128, // also bytes of a struct
     SPEC_STEPS = 32,
     SPEC_CHANGES = 8, // of a step
     SPEC_LOOPS = 3,
@@ -76,7 +76,7 @@ enum spec_number { SPEC_SIGNED, SPEC_UNSIGNED, SPEC_FLOAT };
 
 struct spec_type {
     enum spec_number number;
-    int bytes, lanes; // of one lane: 1, 2, 4 or 8
+    int bytes, lanes; // of one lane: 1, 2, 4 or 8; a struct has lanes of 1 byte
 };
 
 enum spec_memory { SPEC_VECTOR, SPEC_SCALAR, SPEC_LOCAL };
@@ -95,6 +95,7 @@ struct spec_content {
 
 enum spec_method {
     SPEC_EACH,          // |a - b| <= threshold for each element
+    SPEC_EACH_DEFAULT,  // the same, but threshold * |b| for real numbers with |b| > 1, whose last bits differ
     SPEC_EACH_RELATIVE, // |a - b| <= threshold * |b| for each element
     SPEC_SUM,           // the sum of all |a - b| <= threshold
 };
@@ -126,6 +127,7 @@ struct spec_kernel {
     char included[HASH_TEXT]; // the hash of the files that it includes
     char options[SPEC_OPTIONS];
     bool groups;                  // GlobalSize counts work-groups, not work-items
+    bool cuda;                    // the description names CUDA kernels; `file` has OpenCL kernels of the same names
     char *global[3], *local[3];   // expressions
     int argument[SPEC_ARGUMENTS]; // indexes
     int arguments;

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 enum { NAME_BYTES = 64, VALUE_MAX = 200, VALUE_BYTES = VALUE_MAX + 2 }; // a text that was cut is over VALUE_MAX
+static const struct spec_tolerance default_tolerance = {SPEC_EACH_DEFAULT, 1e-4}; // KTT's threshold
 
 // The state while a description is read.
 struct reader {
@@ -247,6 +248,16 @@ static bool read_space(struct reader *reader, const json_t *json)
 
 // ---- the arguments ----
 
+// Reads the size of a struct.
+static bool read_struct(struct reader *reader, const json_t *json, struct spec_type *type)
+{
+    const json_int_t bytes = json_integer_value(json_object_get(json, "TypeSize"));
+    if (bytes < 1 || bytes > SPEC_LANES)
+        return refuse(reader, "the Type custom needs TypeSize, 1 to %d bytes", SPEC_LANES);
+    type->lanes = (int)bytes;
+    return true;
+}
+
 static bool read_type(struct reader *reader, const json_t *json, struct spec_type *type)
 {
     static const struct {
@@ -254,6 +265,7 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
         enum spec_number number;
         int bytes;
     } types[] = {
+        {"bool", SPEC_UNSIGNED, 1},   {"custom", SPEC_UNSIGNED, 1}, // a struct: bytes
         {"half", SPEC_FLOAT, 2},      {"float", SPEC_FLOAT, 4},     {"double", SPEC_FLOAT, 8},
         {"int8", SPEC_SIGNED, 1},     {"int16", SPEC_SIGNED, 2},    {"int32", SPEC_SIGNED, 4},
         {"int64", SPEC_SIGNED, 8},    {"uint8", SPEC_UNSIGNED, 1},  {"uint16", SPEC_UNSIGNED, 2},
@@ -271,13 +283,13 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
             if (strcasecmp(text, name) != 0)
                 continue;
             *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l]};
-            return true;
+            return strcmp(types[t].name, "custom") != 0 || read_struct(reader, json, type);
         }
     }
     return name &&
            refuse(reader,
-                  "Type is '%.40s', but must be half, float, double, int8 to int64, uint8 to uint64, or a vector "
-                  "such as float4",
+                  "Type is '%.40s', but must be half, float, double, int8 to int64, uint8 to uint64, bool, custom, or "
+                  "a vector such as float4",
                   name);
 }
 
@@ -344,7 +356,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
     if (find_argument(spec, text) >= 0)
         return refuse(reader, "duplicate name '%.60s'; to use an argument again, write only its name", text);
     struct spec_argument *argument = &spec->argument[spec->arguments];
-    argument->tolerance = (struct spec_tolerance){SPEC_EACH, 1e-4}; // KTT's defaults
+    argument->tolerance = default_tolerance;
     const int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
     const int access = find_choice(reader, json, "AccessType", accesses, SPEC_READ_WRITE);
     if (memory < 0 || access < 0 || !copy_text(&argument->name, text))
@@ -366,8 +378,8 @@ static bool read_argument(struct reader *reader, const json_t *json)
     argument->bytes = (size_t)argument->type.bytes * (size_t)argument->type.lanes;
     if (!read_content(reader, json, &argument->type, &argument->in))
         return false;
-    if (memory == SPEC_SCALAR && argument->in.fill != SPEC_CONSTANT)
-        return refuse(reader, "the FillType of a scalar must be Constant");
+    if (memory == SPEC_SCALAR && argument->in.fill != SPEC_CONSTANT && argument->in.fill != SPEC_FILE)
+        return refuse(reader, "the FillType of a scalar must be Constant or BinaryRaw");
     return true;
 }
 
@@ -435,10 +447,14 @@ static bool read_options(struct reader *reader, const json_t *value, char option
 
 static bool read_tolerance(struct reader *reader, const json_t *json, struct spec_tolerance *tolerance)
 {
-    static const char *const methods[] = {"SideBySideComparison", "SideBySideRelativeComparison", "AbsoluteDifference",
+    static const char *const methods[] = {[SPEC_EACH] = "SideBySideComparison",
+                                          [SPEC_EACH_DEFAULT] = "",
+                                          [SPEC_EACH_RELATIVE] = "SideBySideRelativeComparison",
+                                          [SPEC_SUM] = "AbsoluteDifference",
                                           NULL};
     const json_t *threshold = json_object_get(json, "ValidationThreshold");
-    const int method = find_choice(reader, json, "ValidationMethod", methods, SPEC_EACH);
+    const int method =
+        find_choice(reader, json, "ValidationMethod", methods, threshold ? SPEC_EACH : (int)tolerance->method);
     if (method < 0)
         return false;
     tolerance->method = (enum spec_method)method;
@@ -487,6 +503,16 @@ static bool read_problem(struct reader *reader, const json_t *value)
     return true;
 }
 
+// Replaces the path of a CUDA kernel by that of the OpenCL kernel that other projects keep next to it.
+static bool take_twin(struct reader *reader, char *file)
+{
+    char *suffix = strrchr(file, '.');
+    if (!suffix || strcmp(suffix, ".cu") != 0)
+        return refuse(reader, "the kernel '%.80s' is CUDA, which is not supported", file);
+    strcpy(suffix, ".cl");
+    return true;
+}
+
 // Reads a path or a list of paths; by default, those of the first kernel.
 static bool read_files(struct reader *reader, const json_t *json, struct spec_kernel *kernel)
 {
@@ -500,45 +526,42 @@ static bool read_files(struct reader *reader, const json_t *json, struct spec_ke
         if (!text || !text[0])
             return refuse(reader, "KernelFile is not a text or a list of texts");
         copy_text(&kernel->file[kernel->files++], text);
+        if (json && kernel->cuda && !take_twin(reader, kernel->file[i]))
+            return false;
     }
     return true;
 }
 
 static bool read_kernel(struct reader *reader, const json_t *json, const char *where, struct spec_kernel *kernel)
 {
-    static const char *const known[] = {"Language",
-                                        "KernelName",
-                                        "KernelFile",
-                                        "CompilerOptions",
-                                        "GlobalSizeType",
-                                        "GlobalSize",
-                                        "LocalSize",
-                                        "Arguments",
-                                        "ReferenceArguments",
-                                        "ReferenceKernel",
-                                        "ProblemSize",
-                                        "ValidationMethod",
-                                        "ValidationThreshold",
-                                        NULL};
-    static const char *const languages[] = {"OpenCL", NULL}, *const types[] = {"OpenCL", "CUDA", NULL};
+    static const char *const known[] = {"CompilerOptions",     "Language",
+                                        "KernelName",          "KernelFile",
+                                        "GlobalSizeType",      "GlobalSize",
+                                        "LocalSize",           "Arguments",
+                                        "ReferenceArguments",  "ReferenceKernel",
+                                        "ProblemSize",         "ValidationMethod",
+                                        "ValidationThreshold", NULL};
+    static const char *const types[] = {"OpenCL", "CUDA", NULL};
     snprintf(reader->where, sizeof(reader->where), "%s", where);
     if (!json_is_object(json))
         return refuse(reader, "this member is missing, or is not an object");
-    const int type = find_choice(reader, json, "GlobalSizeType", types, 0);
-    if (type < 0 || find_choice(reader, json, "Language", languages, 0) < 0)
+    const int language = find_choice(reader, json, "Language", types, 0);
+    const int type = language < 0 ? -1 : find_choice(reader, json, "GlobalSizeType", types, language);
+    if (type < 0)
         return false;
     if (json_object_get(json, "Modifiers"))
         return refuse(reader, "Modifiers are not supported; write GlobalSize and LocalSize as expressions");
     kernel->groups = type == 1;
+    kernel->cuda = language == 1;
     reader->spec->loops = reader->composed ? SPEC_LOOPS : 0;
     const char *name = need_text(reader, json, "KernelName");
     if (!name || !copy_text(&kernel->name, name) || !read_files(reader, json_object_get(json, "KernelFile"), kernel) ||
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
         return false;
-    note_ignored(reader, json, known);
+    note_ignored(reader, json, known + kernel->cuda); // the options are of another compiler
     if (!read_sizes(reader, json, "GlobalSize", kernel->global) ||
         !read_sizes(reader, json, "LocalSize", kernel->local) ||
-        !read_options(reader, json_object_get(json, "CompilerOptions"), kernel->options) ||
+        (!kernel->cuda && !read_options(reader, json_object_get(json, "CompilerOptions"), kernel->options)) ||
         !read_arguments(reader, json, where, kernel))
         return false;
     return read_references(reader, json_object_get(json, "ReferenceArguments"));
@@ -570,7 +593,7 @@ static bool read_reference(struct reader *reader, const json_t *json)
     if (!read_kernels(reader, json, "ReferenceKernel", spec->reference, &spec->references))
         return false;
     snprintf(reader->where, sizeof(reader->where), "ReferenceKernel");
-    struct spec_tolerance tolerance = {SPEC_EACH, 1e-4};
+    struct spec_tolerance tolerance = default_tolerance;
     if (!read_tolerance(reader, json_is_array(json) ? json_array_get(json, 0) : json, &tolerance))
         return false;
     for (int i = 0; i < spec->arguments; i++) {

@@ -347,7 +347,7 @@ static bool give(struct composition *c, int number, const struct spec_change *ch
         given->vector = c->run->vector[change ? change->other : number];
     else if (argument->memory == SPEC_LOCAL)
         return compute_bytes(&c->scope, argument, text, &given->bytes, c->why);
-    else if (text)
+    else if (text && argument->in.fill != SPEC_FILE)
         return compute_number(&c->scope, argument->name, text, &given->number, c->why);
     else
         given->number = argument->in.value[0];

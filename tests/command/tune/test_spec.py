@@ -333,6 +333,27 @@ def several(c):
     c.check("refused" in found["trials"][1]["failed"], found)
 
 
+def cuda(c):
+    """A description of a CUDA kernel runs the OpenCL kernel of the same name, and is refused without one. An argument
+    may be a struct of a file."""
+    spec = description([1])
+    pair = {"Name": "p", "Type": "custom", "TypeSize": 8, "MemoryType": "Scalar", "FillType": "BinaryRaw",
+            "DataSource": "pair.bin"}
+    spec["KernelSpecification"].update(Language="CUDA", KernelFile="twin.cu", GlobalSize={"X": 1},
+                                       CompilerOptions=["-use_fast_math"])
+    spec["KernelSpecification"]["Arguments"].append(pair)
+    with open(at("pair.bin"), "wb") as file:
+        file.write(struct.pack("<if", 8, .5))
+    code, found, err = tune(spec)
+    c.check(code == 3 and found == [] and "its kernel is CUDA, and there is no OpenCL kernel '" in err, code, err)
+    with open(at("twin.cl"), "w", encoding="utf-8") as file:
+        file.write("struct pair { int a; float b; };\n" + KERNEL.replace("*count)", "*count, struct pair p)")
+                   .replace("in[i] * n + both[i]", "in[i] * (p.a * p.b) + both[i]"))
+    code, found, err = tune(spec)
+    c.check(code == 0 and found[0]["best"] == "HOW=1" and found[0]["failed"] == 0, code, found, err)
+    c.check("monocle runs the OpenCL kernel '" in err and "no effect: CompilerOptions" in err, err)
+
+
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
@@ -414,4 +435,4 @@ def endless(c):
 
 
 sys.exit(Checks().run(examples, launches, faults, far, loops, timing_crashes, included, references, limits, stored,
-                      several, refuses, overwrites, names, endless, before=prepare))
+                      several, cuda, refuses, overwrites, names, endless, before=prepare))

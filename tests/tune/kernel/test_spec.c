@@ -52,6 +52,7 @@ static void test_good(void)
     CHECK_TEXT(spec.ignored, "");
     CHECK_NUMBER(spec.argument[0].bytes, 32 * 2 * 4); // the largest size: X=2,N=32
     CHECK(spec.argument[0].output);
+    CHECK(spec.argument[0].tolerance.method == SPEC_EACH_DEFAULT && spec.argument[0].tolerance.threshold == 1e-4);
     CHECK_TEXT(spec.kernel[0].options, "-DA -DB");
     CHECK_TEXT(spec.directory, "dir/");
     const uint16_t *tuple = space_tuple(&spec.space, 4);
@@ -69,6 +70,26 @@ static void test_good(void)
     spec_run_close(&run);
     CHECK(spec_size(&spec, tuple, why));
     CHECK_NUMBER(spec.argument[0].bytes, 10 * 4 * 4);
+    spec_finish(&spec);
+}
+
+// A description of a CUDA kernel is for the OpenCL kernel of the same name. Its sizes are CUDA's; its options are not
+// OpenCL's.
+static void test_cuda(void)
+{
+    struct spec spec;
+    char why[SPEC_WHY];
+    CHECK(read_spec(&spec,
+                    SPEC(X_AND_N, "",
+                         "\"Language\":\"CUDA\",\"KernelName\":\"k\",\"KernelFile\":\"a.b/k.cu\","
+                         "\"CompilerOptions\":[\"-use_fast_math\"],\"GlobalSize\":{\"X\":3},\"LocalSize\":{\"X\":2},"
+                         "\"Arguments\":[" OUT "]"),
+                    why));
+    CHECK_TEXT(why, "");
+    CHECK(spec.kernel[0].cuda && spec.kernel[0].groups);
+    CHECK_TEXT(spec.kernel[0].file[0], "a.b/k.cl");
+    CHECK_TEXT(spec.kernel[0].options, "");
+    CHECK_TEXT(spec.ignored, "CompilerOptions");
     spec_finish(&spec);
 }
 
@@ -140,7 +161,11 @@ static const struct {
     {SPEC(X_AND_N, "\"X > 10\"", KERNEL("1", "1", OUT)), "the conditions allow no configuration"},
     {SPEC(X_AND_N, "\"1 // (X - 2) > 0 or 1\"", KERNEL("1", "1", OUT)),
      "condition '1 // (X - 2) > 0 or 1': it divides by zero with X=2"},
-    {SPEC(X_AND_N, "", "\"Language\":\"CUDA\""), "KernelSpecification: Language is 'CUDA', which is not supported"},
+    {SPEC(X_AND_N, "", "\"Language\":\"CUDA\",\"KernelName\":\"k\",\"KernelFile\":\"k.cuh\""),
+     "KernelSpecification: the kernel 'k.cuh' is CUDA, which is not supported"},
+    {SPEC(X_AND_N, "", "\"Language\":\"HIP\""), "KernelSpecification: Language is 'HIP', which is not supported"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"custom\",\"Size\":1,\"TypeSize\":129}")),
+     "the Type custom needs TypeSize, 1 to 128 bytes"},
     {SPEC(X_AND_N, "", "\"Language\":7"), "Language is '?'"},
     {SPEC(X_AND_N, "", "\"Modifiers\":[]"), "Modifiers are not supported"},
     {SPEC(X_AND_N, "", ""), "KernelName is missing, or is not a text"},
@@ -173,12 +198,15 @@ static const struct {
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"MemoryType\":\"Scalar\"}")),
      "no argument is a vector with"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillType\":\"Random\"}")),
-     "the FillType of a scalar must be Constant"},
+     "the FillType of a scalar must be Constant or BinaryRaw"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"q\"}]"),
      "no vector argument has the name 'q'"},
     {SPEC(X_AND_N, "",
           KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"ValidationThreshold\":-1}]"),
      "ValidationThreshold is not a number >= 0"},
+    {SPEC(X_AND_N, "",
+          KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"ValidationMethod\":\"x\"}]"),
+     "ValidationMethod is 'x', which is not supported"},
     {COMPOSED("[]"), "Launches is not a list"},
     {COMPOSED("7"), "Launches is not a list"},
     {COMPOSED("[{}]"), "Launches[0]: a launch has either KernelName or Launches"},
@@ -334,6 +362,8 @@ static void test_content(void)
     uint64_t words[4];
     fill("float2", "\"FillValue\":[1.5,-2]", floats);
     CHECK(floats[0] == 1.5f && floats[1] == -2 && floats[6] == 1.5f && floats[7] == -2);
+    fill("custom", "\"TypeSize\":8,\"FillValue\":[0,0,128,63,0,0,0,192]", floats); // {1.0f, -2.0f}
+    CHECK(floats[0] == 1 && floats[1] == -2 && floats[6] == 1 && floats[7] == -2);
     fill("uint8", "\"FillValue\":300", bytes);
     CHECK(bytes[0] == 255 && bytes[3] == 255);
     fill("int8", "\"FillType\":\"Generator\",\"DataSource\":\"-100 * i\"", small);
@@ -404,6 +434,9 @@ static void test_same(void)
         {SPEC_EACH, 0.1, {1.05f, 100, -5}, true},
         {SPEC_EACH, 0.1, {1.2f, 100, -5}, false},
         {SPEC_EACH, 0.1, {1, 100, NAN}, false},
+        {SPEC_EACH_DEFAULT, 0.1, {1.05f, 109, -5.4f}, true},
+        {SPEC_EACH_DEFAULT, 0.1, {1, 111, -5}, false},
+        {SPEC_EACH_DEFAULT, 0.1, {1, 100, -5.6f}, false},
         {SPEC_EACH_RELATIVE, 0.1, {1.05f, 109, -5}, true},
         {SPEC_EACH_RELATIVE, 0.1, {1, 111, -5}, false},
         {SPEC_SUM, 2, {1.5f, 101, -5}, true},
@@ -420,17 +453,20 @@ static void test_same(void)
         check_that(&unit, spec_same(&argument, rows[i].got, want, why) == rows[i].same, "row %zu: '%s'", i, why);
         CHECK(rows[i].same == !why[0]);
     }
-    const struct spec_argument integers = {
+    struct spec_argument integers = {
         .name = "c", .type = {SPEC_SIGNED, 4, 1}, .bytes = 4, .tolerance = {SPEC_EACH, 1e-4}};
     char why[SPEC_WHY] = "";
     CHECK(!spec_same(&integers, &(int){-7}, &(int){-8}, why));
     CHECK_TEXT(why, "c[0] is -7 instead of -8");
+    integers.tolerance.method = SPEC_EACH_DEFAULT;
+    CHECK(!spec_same(&integers, &(int){100001}, &(int){100000}, why)); // integers have no tolerance
 }
 
 int main(void)
 {
     log_set_level(LOG_SILENT);
     test_good();
+    test_cuda();
     test_scalar();
     test_values();
     test_refusals();
