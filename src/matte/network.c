@@ -354,13 +354,21 @@ static const char *read_activation(struct network *network, struct operation *op
     return memcmp(step->in[0]->shape, step->out->shape, sizeof(step->out->shape)) == 0 ? NULL : unfit;
 }
 
+// A mean of rows and columns, or of a window that is the whole input.
 static const char *read_mean(struct network *network, struct operation *operation)
 {
-    const struct network_step *step = &operation->step;
+    struct network_step *step = &operation->step;
+    struct buffer *buffer = &network->buffer;
+    const struct network_tensor *in = step->in[0];
+    const uint64_t options = operation->options;
     int axes[8];
-    if (!load_integers(network, operation->in[1], 2, axes) || axes[0] != 1 || axes[1] != 2)
+    network->work += (double)in->count;
+    if (operation->in[1]
+            ? !load_integers(network, operation->in[1], 2, axes) || axes[0] != 1 || axes[1] != 2
+            : field_int(buffer, options, 3, 0) != in->shape[2] || field_int(buffer, options, 4, 0) != in->shape[1] ||
+                  !set_activation(step, field_byte(buffer, options, 5, 0)))
         return unknown;
-    return has_shape(step->out, 1, 1, step->in[0]->shape[3]) && step->in[0]->shape[0] == 1 ? NULL : unfit;
+    return has_shape(step->out, 1, 1, in->shape[3]) && in->shape[0] == 1 ? NULL : unfit;
 }
 
 static const char *read_resize(struct network *network, struct operation *operation)
@@ -443,6 +451,7 @@ static const struct operator_row {
     const char *(*read)(struct network *network, struct operation *operation);
 } operators[] = {
     {0, STEP_ADD, ACTIVATION_NONE, 2, 2, read_two},
+    {1, STEP_MEAN, ACTIVATION_NONE, 1, 1, read_mean},
     {2, STEP_JOIN, ACTIVATION_NONE, 0, STEP_INPUTS, read_join},
     {3, STEP_CONVOLUTION, ACTIVATION_NONE, 3, 3, read_convolution},
     {4, STEP_DEPTHWISE, ACTIVATION_NONE, 3, 3, read_convolution},

@@ -167,6 +167,12 @@ def mean(network, step, values, shapes, shape):
     return [sum(values[0][c::channels]) * channels / len(values[0]) for c in range(channels)]
 
 
+def averaged(network, step, values, shapes, shape):
+    options = step.table(4)
+    assert (options.number(4, "i"), options.number(3, "i")) == tuple(shapes[0][1:3]), "windows are not the whole input"
+    return clamp(mean(network, step, values, shapes, shape), options.number(5, "b"))
+
+
 def resize(network, step, values, shapes, shape):
     half = step.table(4).number(3, "b")
     (_, height, width, channels), (_, rows, columns, _) = shapes[0], shape
@@ -203,7 +209,7 @@ def joined(network, step, values, shapes, shape):
 
 
 OPERATORS = {
-    0: two(operator.add), 2: joined, 3: convolution, 4: depthwise, 6: each(float),
+    0: two(operator.add), 1: averaged, 2: joined, 3: convolution, 4: depthwise, 6: each(float),
     14: each(lambda value: 1 / (1 + math.exp(-max(value, -700)))), 17: largest, 18: two(operator.mul),
     19: each(lambda value: max(value, 0)), 22: lambda network, step, values, shapes, shape: values[0], 23: resize,
     "Convolution2DTransposeBias": transposed, 34: pad, 40: mean,

@@ -73,6 +73,7 @@ def others(c):
             lambda m: m.largest(m.input, (3, 2), (2, 1)), lambda m: m.largest(m.input, (3, 3), (1, 2), same=False),
             lambda m: m.resize(m.input, 13, 5), lambda m: m.resize(m.input, 3, 24, half=False),
             lambda m: m.resize(m.input, 1, 1), lambda m: m.mean(m.input), lambda m: m.each(14, m.input),
+            lambda m: m.averaged(m.input, fused=1), lambda m: m.averaged(m.input),
             lambda m: m.each(117, m.input), lambda m: m.pad(m.input, [0, 0, 1, 0, 0, 2, 3, 1]),
             lambda m: m.two(18, m.mean(m.input), m.input), lambda m: m.two(0, m.input, m.input, fused=3))):
         network = tiny_network.Network([1, 6, 12, 5], seed)
@@ -112,6 +113,7 @@ def refused(c):
                       (network_of(later), "operator 0: its tensors are wrong"),
                       (network_of(lambda m: m.each(99, m.input)), "operator 0: monocle does not know this operator"),
                       (network_of(lambda m: m.two(0, m.input, m.input, fused=2)), "operator 0: it has an option"),
+                      (network_of(lambda m: m.averaged(m.input, less=1)), "operator 0: it has an option"),
                       (network_of(lambda m: m.each(19, m.input), [0]), "it does not compute its output"),
                       (tiny_network.everything()[:3000], "it is damaged: an offset leads outside of it")):
         got = run(data, inputs(144, 1))

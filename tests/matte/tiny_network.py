@@ -128,6 +128,11 @@ class Network:
     def mean(self, at):
         return self.add(40, [at, self.tensor([2], INT, [1, 2])], [1, 1, 1, self.shape(at)[3]], {0: ("b", 1)})
 
+    def averaged(self, at, fused=0, less=0):
+        _, height, width, channels = self.shape(at)
+        return self.add(1, [at], [1, 1, 1, channels], {0: ("b", 1), 1: ("i", 1), 2: ("i", 1), 3: ("i", width),
+                        4: ("i", height - less), 5: ("b", fused)})
+
     def resize(self, at, rows, columns, half=True):
         return self.add(23, [at, self.tensor([2], INT, [rows, columns])], [1, rows, columns, self.shape(at)[3]],
                         {3: ("b", half)})
@@ -156,7 +161,8 @@ def everything():
     first = network.each(117, network.convolution(network.input, 13, (3, 3), (2, 2)))
     wide = network.each(19, network.convolution(first, 20))
     deep = network.convolution(wide, 20, (5, 5), depthwise=True, fused=3)
-    weight = network.each(14, network.convolution(network.mean(deep), 20, same=False, half=False))
+    means = network.two(0, network.mean(deep), network.averaged(wide))
+    weight = network.each(14, network.convolution(means, 20, same=False, half=False))
     scaled = network.two(18, weight, deep)
     small = network.convolution(scaled, 8, (3, 3), (2, 2), depthwise=False, fused=1)
     pooled = network.largest(scaled, (2, 2), (2, 2))
