@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include <pipewire/pipewire.h>
+#include <spa/param/buffers.h>
 #include <spa/param/video/raw.h>
+#include <spa/pod/builder.h>
 
 struct pipewire {
     struct pw_loop *loop;
@@ -217,6 +219,30 @@ void pipewire_copy(const struct pipewire_format *format, struct image *to, const
             row[x + 3] = 255;
         }
     }
+}
+
+// ---- buffers ----
+
+void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, int memories,
+                              const struct image_shape *shape)
+{
+    enum { LEAST = 2, ROOM = 1024 };
+    uint8_t bytes[ROOM];
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
+    struct spa_pod_frame object;
+    const struct spa_pod *params[2];
+    spa_pod_builder_push_object(&builder, &object, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers);
+    spa_pod_builder_add(&builder, SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(wanted, LEAST, most),
+                        SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(memories), 0);
+    if (shape)
+        spa_pod_builder_add(&builder, SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
+                            SPA_POD_Int((int)image_bytes(shape)), SPA_PARAM_BUFFERS_stride,
+                            SPA_POD_Int((int)pixfmt_row_bytes(shape->format, 0, shape->width)), 0);
+    params[0] = spa_pod_builder_pop(&builder, &object);
+    params[1] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
+                                           SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
+                                           SPA_POD_Int(sizeof(struct spa_meta_header)));
+    pw_stream_update_params(stream, params, 2);
 }
 
 static const char too_short[] = "the buffer is shorter than a frame";

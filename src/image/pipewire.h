@@ -4,6 +4,7 @@
 #include "image/image.h"
 
 struct pw_core;
+struct pw_stream;
 
 enum { PIPEWIRE_WHY = 256 };
 enum { PIPEWIRE_RATE_MOST = 1000 }; // frames per second: higher rates are read as this or as unknown
@@ -39,6 +40,11 @@ bool pipewire_format_of(uint32_t spa, struct pipewire_format *format);  // 0: MJ
 const char *pipewire_format_name(const struct pipewire_format *format); // "nv12", "bgrx", "mjpeg"
 struct color pipewire_color(unsigned matrix, unsigned range);           // SPA's numbers
 void pipewire_copy(const struct pipewire_format *format, struct image *to, const struct image *from);
+
+// Requests 2 to `most` buffers for a stream, at best `wanted`, in these memories (flags 1 << SPA_DATA_*), each with the
+// time of its frame. `shape`: of frames without padding in one memory; NULL: the producer chooses the layout.
+void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, int memories,
+                              const struct image_shape *shape);
 
 // One mapped memory of a buffer, as its producer describes it. No value is trusted.
 struct pipewire_data {

@@ -28,7 +28,7 @@
 #define DELAY_LONGEST_NS (NS_PER_S / 2)
 enum { SLOWEST_START = 3 }; // the patience with a stream that has no frame yet doubles so often
 // SOURCE_LENT buffers may be lent; the producer fills one and needs one more to continue.
-enum { BUFFERS = SOURCE_LENT + 2, BUFFERS_LEAST = 2, BUFFERS_MOST = 32 };
+enum { BUFFERS = SOURCE_LENT + 2, BUFFERS_MOST = 32 };
 enum { MEMORIES = BUFFERS_MOST + 2 * SOURCE_LENT };
 
 // The memory of a buffer. A lent one outlives its buffer.
@@ -265,26 +265,14 @@ static bool read_format(struct viewer *viewer, const struct spa_pod *param)
 static void param_changed(void *context, uint32_t id, const struct spa_pod *param)
 {
     struct viewer *viewer = context;
-    struct room room = {.count = 0};
-    struct spa_pod_builder *b = &room.builder;
     if (id != SPA_PARAM_Format)
         return;
     viewer->formatted = param && read_format(viewer, param);
-    if (!param)
-        return;
-    if (!viewer->formatted) {
+    if (viewer->formatted)
+        pipewire_request_buffers(viewer->stream, BUFFERS, BUFFERS_MOST,
+                                 1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr | 1 << SPA_DATA_DmaBuf, NULL);
+    else if (param)
         snprintf(viewer->failed, sizeof(viewer->failed), "its format is none that monocle reads");
-        return;
-    }
-    spa_pod_builder_init(b, room.bytes, sizeof(room.bytes));
-    room.param[0] = spa_pod_builder_add_object(
-        b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(BUFFERS, BUFFERS_LEAST, BUFFERS_MOST), SPA_PARAM_BUFFERS_dataType,
-        SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr | 1 << SPA_DATA_DmaBuf));
-    room.param[1] = spa_pod_builder_add_object(b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
-                                               SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
-                                               SPA_POD_Int(sizeof(struct spa_meta_header)));
-    pw_stream_update_params(viewer->stream, room.param, 2);
 }
 
 static void state_changed(void *context, enum pw_stream_state old, enum pw_stream_state state, const char *error)
@@ -652,7 +640,7 @@ static void reconnect(struct viewer *viewer, int64_t deadline_ns)
         turn(viewer);
     }
     if (pipewire_lost(pipewire_nodes_daemon(viewer->nodes))) {
-        lose(viewer, "the PipeWire daemon has ended");
+        lose(viewer, pipewire_lost(pipewire_nodes_daemon(viewer->nodes)));
     } else if (node) {
         viewer->node = *node;
         if (!connect_node(viewer, why))
