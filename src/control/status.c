@@ -72,13 +72,13 @@ static json_t *json_camera(const struct outputs_facts *outputs)
     if (!outputs->camera)
         return json_null();
     const struct image_shape *shape = &outputs->camera_shape;
-    const struct virtual_camera_counts *sent = &outputs->sent;
+    const struct virtual_camera_state *at = &outputs->at;
     return json_pack("{s:o,s:s,s:i,s:i,s:s,s:I,s:I,s:I,s:o,s:o}", "name", text_json(outputs->camera), "pixel_format",
                      pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "matrix",
-                     color_matrix_name(shape->color.matrix), "sent", (json_int_t)sent->sent, "skipped",
-                     (json_int_t)sent->skipped, "repeated", (json_int_t)sent->repeated, "resting",
+                     color_matrix_name(shape->color.matrix), "sent", (json_int_t)at->sent, "skipped",
+                     (json_int_t)at->skipped, "repeated", (json_int_t)at->repeated, "resting",
                      outputs->on_demand ? json_boolean(outputs->resting) : json_null(), "watched",
-                     outputs->watched < 0 ? json_null() : json_boolean(outputs->watched));
+                     at->watched < 0 ? json_null() : json_boolean(at->watched));
 }
 
 static json_t *json_tuning(const struct status *s)

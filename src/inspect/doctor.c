@@ -651,10 +651,11 @@ static void check_pipewire(struct doctor *doctor)
         }
     if (source_lacks("pipewire"))
         doctor_report(doctor, FINDING_WARNING, "sudo apt install libpipewire-0.3-dev   # and build monocle again",
-                      "PipeWire is disabled in this build; only the source pipewire[:NAME] needs it");
+                      "PipeWire is disabled in this build; only pipewire[:NAME], a source or virtual camera, needs it");
     else if (doctor->root[0] == '\0' && found == 0)
-        doctor_report(doctor, FINDING_OK, NULL,
-                      "PipeWire does not run, or has no camera; only the source pipewire[:NAME] needs it");
+        doctor_report(
+            doctor, FINDING_OK, NULL,
+            "PipeWire does not run, or has no camera; only pipewire[:NAME], a source or virtual camera, needs it");
     free(nodes);
 }
 

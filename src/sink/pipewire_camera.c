@@ -1,12 +1,12 @@
 // pipewire_camera.c: a virtual camera that is a node of the PipeWire daemon
-#include "sink/pipewire_camera.h"
+#include "sink/virtual_kind.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "image/pipewire.h"
+#include "image/y4m.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -22,75 +22,58 @@
 #define NS_PER_S ((int64_t)1000000000)
 #define STARVED_NS (NS_PER_S / 2) // programs keep all buffers for this long: one of them has ended
 #define RETRY_NS (NS_PER_S / 2)
-enum { BUFFERS = 8, BUFFERS_LEAST = 2, BUFFERS_MOST = 16, RATE_PARTS = 1000, ROOM = 2048 };
+#define OLD_NS (NS_PER_S / 2) // patience for the frame of virtual_camera_lacks
+enum { BUFFERS = 8, BUFFERS_MOST = 16, ROOM = 2048 };
 
 struct pipewire_camera {
+    struct virtual_node is; // its lock guards all members, and each call of libpipewire
     char name[128];
-    struct image_shape shape;
-    size_t bytes; // of a frame
-    int64_t period_ns;
-    pthread_t thread;
-    bool started;
-    int wake; // eventfd: the thread must look at the members below
-
-    pthread_mutex_t lock; // guards all members below, and each call of libpipewire
-    bool stop;
+    size_t bytes;            // of a frame
+    int wake;                // eventfd: the thread must look at the members
     struct pipewire *daemon; // NULL: there is none
     struct pw_stream *stream;
     struct spa_hook listener;
-    bool streams;        // a program reads the node
     int64_t starved_ns;  // since when there is no free buffer; 0: there was one
     int64_t due_ns;      // when the last frame must be repeated
-    struct image own;    // the last frame, if `last` is NULL
+    struct image own;    // the last frame, if `last` is NULL; an older one, if is.at.lacks is true
     const uint8_t *last; // the last frame, in a buffer
     uint64_t number;
-    struct virtual_camera_counts counts;
 };
 
 static const struct spa_pod *describe_format(const struct pipewire_camera *camera, struct spa_pod_builder *builder)
 {
-    const struct spa_rectangle size = SPA_RECTANGLE((uint32_t)camera->shape.width, (uint32_t)camera->shape.height);
-    const double rate = (double)NS_PER_S / (double)camera->period_ns;
-    const bool whole = rate - (int)(rate + 0.5) < 0.001 && rate - (int)(rate + 0.5) > -0.001;
-    const struct spa_fraction fraction =
-        whole ? SPA_FRACTION((uint32_t)(rate + 0.5), 1) : SPA_FRACTION((uint32_t)(rate * RATE_PARTS + 0.5), RATE_PARTS);
+    const struct spa_rectangle size =
+        SPA_RECTANGLE((uint32_t)camera->is.shape.width, (uint32_t)camera->is.shape.height);
+    static const uint32_t matrices[] = {[COLOR_MATRIX_601] = SPA_VIDEO_COLOR_MATRIX_BT601,
+                                        [COLOR_MATRIX_709] = SPA_VIDEO_COLOR_MATRIX_BT709,
+                                        [COLOR_MATRIX_2020] = SPA_VIDEO_COLOR_MATRIX_BT2020};
+    int number, of;
+    y4m_rate((double)NS_PER_S / (double)camera->is.period_ns, &number, &of);
+    const struct spa_fraction rate = SPA_FRACTION((uint32_t)number, (uint32_t)of);
     return spa_pod_builder_add_object(builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
                                       SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
                                       SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
-                                      SPA_POD_Id(pixfmt_info(camera->shape.format)->spa), SPA_FORMAT_VIDEO_size,
-                                      SPA_POD_Rectangle(&size), SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&fraction),
-                                      SPA_FORMAT_VIDEO_colorMatrix, SPA_POD_Id(SPA_VIDEO_COLOR_MATRIX_BT601),
+                                      SPA_POD_Id(pixfmt_info(camera->is.shape.format)->spa), SPA_FORMAT_VIDEO_size,
+                                      SPA_POD_Rectangle(&size), SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate),
+                                      SPA_FORMAT_VIDEO_colorMatrix, SPA_POD_Id(matrices[camera->is.shape.color.matrix]),
                                       SPA_FORMAT_VIDEO_colorRange, SPA_POD_Id(SPA_VIDEO_COLOR_RANGE_16_235));
 }
 
 static void param_changed(void *context, uint32_t id, const struct spa_pod *param)
 {
     struct pipewire_camera *camera = context;
-    uint8_t bytes[ROOM];
-    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
-    const struct spa_pod *params[2];
-    if (id != SPA_PARAM_Format || !param)
-        return;
-    params[0] = spa_pod_builder_add_object(
-        &builder, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-        SPA_POD_CHOICE_RANGE_Int(BUFFERS, BUFFERS_LEAST, BUFFERS_MOST), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-        SPA_PARAM_BUFFERS_size, SPA_POD_Int((int)camera->bytes), SPA_PARAM_BUFFERS_stride,
-        SPA_POD_Int((int)pixfmt_row_bytes(camera->shape.format, 0, camera->shape.width)), SPA_PARAM_BUFFERS_dataType,
-        SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd));
-    params[1] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
-                                           SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
-                                           SPA_POD_Int(sizeof(struct spa_meta_header)));
-    pw_stream_update_params(camera->stream, params, 2);
+    if (id == SPA_PARAM_Format && param)
+        pipewire_request_buffers(camera->stream, BUFFERS, BUFFERS_MOST, 1 << SPA_DATA_MemFd, &camera->is.shape);
 }
 
 static void state_changed(void *context, enum pw_stream_state old, enum pw_stream_state state, const char *error)
 {
     struct pipewire_camera *camera = context;
     if (state == PW_STREAM_STATE_ERROR)
-        log_warn("virtual camera pipewire (%s): %s", camera->name, text_or(error, "unknown error"));
-    camera->streams = state == PW_STREAM_STATE_STREAMING;
+        log_warn("virtual camera %s: %s", camera->is.name, text_or(error, "unknown error"));
+    camera->is.at.watched = state == PW_STREAM_STATE_STREAMING;
     camera->starved_ns = 0;
-    camera->due_ns = clock_now_ns(); // a new reader gets the last frame at once
+    camera->due_ns = clock_now_ns() + (camera->is.at.lacks ? OLD_NS : 0); // a new reader gets the last frame at once
 }
 
 // The last frame must outlive its buffer.
@@ -116,7 +99,7 @@ static void disconnect(struct pipewire_camera *camera)
     pipewire_close(camera->daemon);
     camera->stream = NULL;
     camera->daemon = NULL;
-    camera->streams = false;
+    camera->is.at.watched = false;
 }
 
 static bool connect_daemon(struct pipewire_camera *camera, char why[PIPEWIRE_WHY])
@@ -158,11 +141,11 @@ static void renew(struct pipewire_camera *camera)
 // The caller holds the lock.
 static bool send_pixels(struct pipewire_camera *camera, const struct image *frame)
 {
-    struct pw_buffer *buffer = camera->streams ? pw_stream_dequeue_buffer(camera->stream) : NULL;
+    struct pw_buffer *buffer = camera->is.at.watched ? pw_stream_dequeue_buffer(camera->stream) : NULL;
     const int64_t now = clock_now_ns();
-    camera->due_ns = now + camera->period_ns + camera->period_ns / 2;
+    camera->due_ns = now + camera->is.period_ns + camera->is.period_ns / 2;
     if (!buffer) {
-        if (camera->streams && camera->starved_ns == 0)
+        if (camera->is.at.watched && camera->starved_ns == 0)
             camera->starved_ns = now;
         return false;
     }
@@ -172,13 +155,13 @@ static bool send_pixels(struct pipewire_camera *camera, const struct image *fram
     const bool fits = data->data && data->maxsize >= camera->bytes;
     if (fits) {
         struct image image;
-        image_wrap(&image, &camera->shape, data->data);
+        image_wrap(&image, &camera->is.shape, data->data);
         image_copy(&image, frame);
         camera->last = data->data;
     }
     data->chunk->offset = 0;
     data->chunk->size = fits ? (uint32_t)camera->bytes : 0;
-    data->chunk->stride = (int32_t)pixfmt_row_bytes(camera->shape.format, 0, camera->shape.width);
+    data->chunk->stride = (int32_t)pixfmt_row_bytes(camera->is.shape.format, 0, camera->is.shape.width);
     if (header)
         *header = (struct spa_meta_header){.pts = now, .seq = camera->number};
     camera->number++;
@@ -192,9 +175,9 @@ static void repeat(struct pipewire_camera *camera)
 {
     struct image last = camera->own;
     if (camera->last)
-        image_wrap(&last, &camera->shape, (void *)camera->last);
-    camera->counts.repeated += send_pixels(camera, &last);
-    camera->due_ns = clock_now_ns() + camera->period_ns;
+        image_wrap(&last, &camera->is.shape, (void *)camera->last);
+    camera->is.at.repeated += send_pixels(camera, &last);
+    camera->due_ns = clock_now_ns() + camera->is.period_ns;
 }
 
 // Handles events and the time. Returns when it must be called again.
@@ -207,7 +190,7 @@ static int64_t turn(struct pipewire_camera *camera)
         pipewire_release(camera->daemon);
         const char *lost = pipewire_lost(camera->daemon);
         if (lost) {
-            log_warn("virtual camera pipewire (%s): %s; reconnecting", camera->name, lost);
+            log_warn("virtual camera %s: %s; reconnecting", camera->is.name, lost);
             disconnect(camera);
         }
     }
@@ -216,7 +199,7 @@ static int64_t turn(struct pipewire_camera *camera)
         disconnect(camera);
         return now + RETRY_NS;
     }
-    if (!camera->streams)
+    if (!camera->is.at.watched)
         return INT64_MAX;
     if (camera->starved_ns && now - camera->starved_ns > STARVED_NS)
         renew(camera);
@@ -230,12 +213,12 @@ static void *camera_run(void *context)
     struct pipewire_camera *camera = context;
     for (;;) {
         eventfd_t wakes;
-        pthread_mutex_lock(&camera->lock);
-        const bool stop = camera->stop;
+        pthread_mutex_lock(&camera->is.lock);
+        const bool stop = camera->is.stop;
         const int64_t next_ns = stop ? 0 : turn(camera);
         struct pollfd ready[] = {{.fd = camera->wake, .events = POLLIN},
                                  {.fd = camera->daemon ? pipewire_fd(camera->daemon) : -1, .events = POLLIN}};
-        pthread_mutex_unlock(&camera->lock);
+        pthread_mutex_unlock(&camera->is.lock);
         if (stop)
             return NULL;
         poll(ready, 2, next_ns == INT64_MAX ? -1 : clock_ms_until(next_ns));
@@ -244,74 +227,55 @@ static void *camera_run(void *context)
     }
 }
 
-struct pipewire_camera *pipewire_camera_open(const char *name, const struct image *black, int64_t period_ns)
+static bool camera_open(struct virtual_node *node, const char *text, bool chosen)
 {
-    struct pipewire_camera *camera = xalloc(sizeof(*camera));
+    struct pipewire_camera *camera = (struct pipewire_camera *)node;
     char why[PIPEWIRE_WHY];
-    pthread_mutex_init(&camera->lock, NULL);
     camera->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    snprintf(camera->name, sizeof(camera->name), "%s", name);
-    camera->shape = black->shape;
-    camera->bytes = image_bytes(&camera->shape);
-    camera->period_ns = period_ns;
-    if (camera->wake < 0 || !image_alloc(&camera->own, &camera->shape)) {
-        log_error("cannot allocate frames for the virtual camera pipewire: out of memory");
-    } else if (!connect_daemon(camera, why)) {
-        log_error("cannot make a virtual camera of PipeWire: %s", why);
-    } else {
-        image_copy(&camera->own, black);
-        camera->started = thread_start(&camera->thread, camera_run, camera, "virtual camera");
+    snprintf(camera->name, sizeof(camera->name), "%s", text);
+    snprintf(node->name, sizeof(node->name), "pipewire (%s)", camera->name);
+    camera->bytes = image_bytes(&node->shape);
+    if (camera->wake < 0 || !image_alloc(&camera->own, &node->shape)) {
+        log_error("cannot allocate frames for the virtual camera %s: out of memory", node->name);
+        return false;
     }
-    if (camera->started)
-        return camera;
-    pipewire_camera_close(camera);
-    return NULL;
+    if (connect_daemon(camera, why))
+        return true;
+    log_error("cannot make a virtual camera of PipeWire: %s", why);
+    return false;
 }
 
-void pipewire_camera_close(struct pipewire_camera *camera)
+static void camera_wake(struct virtual_node *node)
 {
-    if (!camera)
-        return;
-    pthread_mutex_lock(&camera->lock);
-    camera->stop = true;
-    pthread_mutex_unlock(&camera->lock);
-    if (camera->started) {
-        eventfd_write(camera->wake, 1);
-        pthread_join(camera->thread, NULL);
-    }
+    eventfd_write(((struct pipewire_camera *)node)->wake, 1);
+}
+
+static void camera_close(struct virtual_node *node)
+{
+    struct pipewire_camera *camera = (struct pipewire_camera *)node;
     disconnect(camera);
     if (camera->wake >= 0)
         close(camera->wake);
     image_free(&camera->own);
-    pthread_mutex_destroy(&camera->lock);
-    free(camera);
 }
 
-void pipewire_camera_send(struct pipewire_camera *camera, const struct image *frame)
+// Without readers, copies only a black frame.
+static bool camera_send(struct virtual_node *node, const struct image *frame, bool counts)
 {
-    pthread_mutex_lock(&camera->lock);
+    struct pipewire_camera *camera = (struct pipewire_camera *)node;
     const bool sent = send_pixels(camera, frame);
-    if (!sent) {
+    node->at.lacks = !sent && counts && !node->at.watched;
+    node->at.skipped += !sent && counts && node->at.watched;
+    if (!sent && !node->at.lacks) {
         image_copy(&camera->own, frame);
         camera->last = NULL;
     }
-    camera->counts.sent++;
-    camera->counts.skipped += !sent && camera->streams;
-    pthread_mutex_unlock(&camera->lock);
+    return true;
 }
 
-bool pipewire_camera_watched(struct pipewire_camera *camera)
-{
-    pthread_mutex_lock(&camera->lock);
-    const bool streams = camera->streams;
-    pthread_mutex_unlock(&camera->lock);
-    return streams;
-}
-
-struct virtual_camera_counts pipewire_camera_counts(struct pipewire_camera *camera)
-{
-    pthread_mutex_lock(&camera->lock);
-    const struct virtual_camera_counts counts = camera->counts;
-    pthread_mutex_unlock(&camera->lock);
-    return counts;
-}
+const struct virtual_kind virtual_pipewire = {.bytes = sizeof(struct pipewire_camera),
+                                              .open = camera_open,
+                                              .run = camera_run,
+                                              .wake = camera_wake,
+                                              .close = camera_close,
+                                              .send = camera_send};

@@ -1,6 +1,7 @@
-// virtual_camera.h: writes frames to a virtual camera: a V4L2 output device such as v4l2loopback, or a PipeWire node
+// virtual_camera.h: sends frames to virtual cameras: V4L2 output devices such as v4l2loopback, and PipeWire nodes
 #pragma once
 
+#include "base/options.h"
 #include "image/image.h"
 
 #include <stdbool.h>
@@ -8,29 +9,33 @@
 
 struct virtual_camera;
 
-struct virtual_camera_counts {
-    uint64_t sent;     // frames sent
-    uint64_t skipped;  // frames of `sent` that a newer one replaced before the thread wrote them
+// Sums of all nodes
+struct virtual_camera_state {
+    uint64_t sent;     // frames sent, to all nodes
+    uint64_t skipped;  // frames of `sent` that a newer one replaced before a thread wrote them
     uint64_t repeated; // how often the last frame was written again because the next one was late
+    int watched;       // 1: a program reads a node; 0: none does; -1: a device does not report this
+    // A program has begun to read a node that has not copied the last frame, because no program read it: the caller
+    // sends that frame again.
+    bool lacks;
 };
 
-// `node` is a path, the number of /dev/videoN, or pipewire[:NAME]. The frames have the size width x height, rounded
-// down to even numbers. `rate` is in frames per second; 0: unknown. Starts a thread that writes the frames, so that the
-// caller never waits for the device. Returns NULL on failure (logged, with advice). Call all functions on one thread.
-struct virtual_camera *virtual_camera_open(const char *node, int width, int height, double rate);
+// A node is a path, the number of /dev/videoN, or pipewire[:NAME]. All nodes get the same frames, of the size
+// width x height, rounded down to even numbers; at first a black one. `rate` is in frames per second; 0: unknown.
+// Starts a thread for each node, so that the caller never waits for a device. Returns NULL on failure (logged, with
+// advice). Call all functions on one thread.
+struct virtual_camera *virtual_camera_open(const struct option_texts *nodes, int width, int height, double rate);
 void virtual_camera_close(struct virtual_camera *camera); // accepts NULL
 
-const char *virtual_camera_name(const struct virtual_camera *camera); // "/dev/video10 (its name)"
+const char *virtual_camera_name(const struct virtual_camera *camera); // "/dev/video10 (its name), pipewire (monocle)"
 // The shape of the frames: nv12, yuyv or yu12 with even sides (docs/pixels.md section 6).
 const struct image_shape *virtual_camera_shape(const struct virtual_camera *camera);
 
-bool virtual_camera_reports(const struct virtual_camera *camera); // false: virtual_camera_watched is unknown (logged)
-// Returns 1 if a program reads the device, 0: none does; -1: the device does not report this. Never waits.
-int virtual_camera_watched(struct virtual_camera *camera);
-void virtual_camera_blank(struct virtual_camera *camera); // sends a black frame
+bool virtual_camera_reports(const struct virtual_camera *camera); // false: `watched` is unknown (logged)
+void virtual_camera_blank(struct virtual_camera *camera);         // sends a black frame
 
-// Copies a frame of virtual_camera_shape for the thread, which writes it at once. If the next frame is more than half a
-// period late, the thread repeats the last one, and again after each period, so that readers never wait. Before the
-// first frame it writes a black one. Returns false if the device refuses frames (logged once).
+// Copies a frame of virtual_camera_shape for the threads, which send it at once. If the next frame is more than half a
+// period late, a thread repeats the last one, and again after each period, so that readers never wait. Returns false if
+// a device refuses frames (logged once).
 bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame);
-struct virtual_camera_counts virtual_camera_counts(const struct virtual_camera *camera);
+struct virtual_camera_state virtual_camera_state(const struct virtual_camera *camera); // never waits

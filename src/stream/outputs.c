@@ -34,16 +34,18 @@ static void close_camera(struct outputs *o)
 
 static bool open_camera(struct outputs *o)
 {
-    o->camera = o->node ? virtual_camera_open(o->node, o->width, o->height, o->info->rate) : NULL;
+    if (!o->nodes || o->nodes->count == 0)
+        return true;
+    o->camera = virtual_camera_open(o->nodes, o->width, o->height, o->info->rate);
     if (o->camera)
         o->encode = *virtual_camera_shape(o->camera);
-    return !o->node || o->camera;
+    return o->camera;
 }
 
-bool outputs_open(struct outputs *o, const char *node, const struct source_info *info, int width, int height,
-                  struct meter *meter, struct note *note)
+bool outputs_open(struct outputs *o, const struct option_texts *nodes, const struct source_info *info, int width,
+                  int height, struct meter *meter, struct note *note)
 {
-    *o = (struct outputs){.node = node, .info = info, .width = width, .height = height, .meter = meter, .note = note};
+    *o = (struct outputs){.nodes = nodes, .info = info, .width = width, .height = height, .meter = meter, .note = note};
     return open_camera(o);
 }
 
@@ -532,13 +534,20 @@ bool outputs_send(struct outputs *o, const struct panes *panes)
     return ok;
 }
 
+bool outputs_send_again(struct outputs *o, const struct panes *panes)
+{
+    const struct path_result *result = panes_result(panes, PANE_MAIN);
+    const bool fits = o->camera && result && result->width == o->width && result->height == o->height;
+    return !fits || !virtual_camera_state(o->camera).lacks || outputs_send(o, panes);
+}
+
 bool outputs_rest_changed(struct outputs *o)
 {
     static const int64_t patience_ns = 2000000000; // programs close and open a camera to change its mode
     const int64_t now_ns = clock_now_ns();
     if (!o->camera || !o->on_demand)
         return false;
-    if (virtual_camera_watched(o->camera) > 0)
+    if (virtual_camera_state(o->camera).watched > 0)
         o->watched_ns = now_ns;
     const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > patience_ns;
     if (rest == o->resting)
@@ -548,7 +557,7 @@ bool outputs_rest_changed(struct outputs *o)
         virtual_camera_blank(o->camera);
     log_info(rest ? "no program reads the virtual camera %s: the camera is closed"
                   : "a program reads the virtual camera %s: the camera is opened",
-             o->node);
+             virtual_camera_name(o->camera));
     return true;
 }
 
@@ -574,7 +583,7 @@ bool outputs_reopen(struct outputs *o, int width, int height)
     o->width = before_width;
     o->height = before_height;
     if (!open_camera(o))
-        note_set(o->note, true, 0, "the virtual camera %s stopped", o->node);
+        note_set(o->note, true, 0, "the virtual camera stopped");
     return false;
 }
 
@@ -599,8 +608,7 @@ struct outputs_facts outputs_describe(const struct outputs *o)
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = o->encode;
-        facts.sent = virtual_camera_counts(o->camera);
-        facts.watched = virtual_camera_watched(o->camera);
+        facts.at = virtual_camera_state(o->camera);
         facts.on_demand = o->on_demand;
         facts.resting = o->resting;
     }

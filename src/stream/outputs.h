@@ -12,12 +12,12 @@ struct outputs {
     const struct source_info *info;
     struct meter *meter;
     struct note *note;
-    int width, height;             // of the results
-    const struct chain *chain;     // of the results; borrowed; set after outputs_open; NULL: none
-    const char *node;              // of the virtual camera
-    struct virtual_camera *camera; // NULL: none
-    struct image_shape encode;     // of its frames, which the panes deliver; width 0: there is no virtual camera
-    bool on_demand;                // the source rests while no program reads the virtual camera
+    int width, height;                // of the results
+    const struct chain *chain;        // of the results; borrowed; set after outputs_open; NULL: none
+    const struct option_texts *nodes; // of the virtual camera
+    struct virtual_camera *camera;    // NULL: none
+    struct image_shape encode;        // of its frames, which the panes deliver; width 0: there is no virtual camera
+    bool on_demand;                   // the source rests while no program reads the virtual camera
     bool resting;
     int64_t watched_ns; // when a program last read the virtual camera; 0: never
 
@@ -53,10 +53,10 @@ struct outputs {
     char failure[RECORDING_WHY]; // why the recording that began or ended last is incomplete; "": it is complete
 };
 
-// Opens the virtual camera `node` (NULL: none) for results of this size. False on failure (logged). All pointers are
-// borrowed.
-bool outputs_open(struct outputs *outputs, const char *node, const struct source_info *info, int width, int height,
-                  struct meter *meter, struct note *note);
+// Opens the virtual camera with these nodes (NULL: none) for results of this size. False on failure (logged). All
+// pointers are borrowed.
+bool outputs_open(struct outputs *outputs, const struct option_texts *nodes, const struct source_info *info, int width,
+                  int height, struct meter *meter, struct note *note);
 // Makes the source rest while no program reads the virtual camera: see outputs_rest_changed. False: the device does not
 // report this (logged).
 bool outputs_watch(struct outputs *outputs);
@@ -110,6 +110,8 @@ bool outputs_recording(const struct outputs *outputs); // true: there is a recor
 bool outputs_record(struct outputs *outputs, const struct frame *frame, const struct image *picture, bool wait);
 // The same for the virtual camera, if there is one, and the main pane's result; measures this.
 bool outputs_send(struct outputs *outputs, const struct panes *panes);
+// While no frame is in flight: a program that begins to read the virtual camera gets the last one.
+bool outputs_send_again(struct outputs *outputs, const struct panes *panes);
 // Results have this size from now on. False: a recording or the virtual camera has begun with another size, which it
 // keeps.
 bool outputs_resize(struct outputs *outputs, int width, int height);
@@ -128,8 +130,7 @@ struct outputs_facts {
     int recorded_s;        // their time
     const char *camera;    // name of the virtual camera; NULL: none
     struct image_shape camera_shape;
-    struct virtual_camera_counts sent;
-    int watched;             // as virtual_camera_watched
+    struct virtual_camera_state at;
     bool on_demand, resting; // as in struct outputs
 };
 struct outputs_facts outputs_describe(const struct outputs *outputs);

@@ -599,6 +599,8 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
     const int now = panes_in_flight(s->panes);
     if (now == 0 && (full || s->playback.reshaped || (s->setup.driven && (s->settings.paused || s->playback.ended))))
         wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
+    if (now == 0 && !outputs_send_again(&s->outputs, s->panes))
+        stream_output_failed(s);
     if (now == 0)
         return STREAM_IDLE;
     return (!submitted || now >= depth) && finish_frame(s, again) ? STREAM_SHOWN : STREAM_BUSY;

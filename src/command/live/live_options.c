@@ -83,8 +83,9 @@ static const struct option live_options[] = {
      .help =
          "longest wait of a camera's or stream's frame for its matte; default: until the next frame; files: no limit",
      .offset = AT(matte_wait), .max = 1000},
-    {"virtual-camera", 0, OPTION_TEXT, "NODE",
-     .help = "send the filtered frames to NODE, a V4L2 output device (v4l2loopback) or pipewire[:NAME]",
+    {"virtual-camera", 0, OPTION_TEXTS, "NODE",
+     .help =
+         "send the filtered frames to NODE, a V4L2 output device (v4l2loopback) or pipewire[:NAME]; may be repeated",
      .offset = AT(virtual_camera), .complete = "file"},
     {"on-demand", 0, OPTION_FLAG,
      .help = "with --virtual-camera --headless: keep the camera closed while no program reads the virtual camera",
@@ -282,9 +283,10 @@ static bool fitting(const struct live_options *o)
 {
     char path[PATH_MAX];
     const char *source = source_path(o->source, path), *wrong = NULL;
-    if (source && o->virtual_camera && strcmp(source, o->virtual_camera) == 0)
-        wrong = "the virtual camera cannot be its own source; name another device for one of them";
-    else if (o->on_demand && !(o->virtual_camera && o->headless))
+    for (int i = 0; source && i < o->virtual_camera.count; i++)
+        if (strcmp(source, o->virtual_camera.text[i]) == 0)
+            wrong = "the virtual camera cannot be its own source; name another device for one of them";
+    if (!wrong && o->on_demand && !(o->virtual_camera.count > 0 && o->headless))
         wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->stages && !o->headless)
         wrong = "--stages needs --headless";

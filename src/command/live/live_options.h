@@ -27,7 +27,7 @@ struct live_options {
     int frames; // 0: not given
     bool json, on_demand;
     struct output_options outputs;
-    const char *virtual_camera;
+    struct option_texts virtual_camera;
     const char *stages; // directory of --stages; NULL: none
     int matte_wait;     // -1: not given
     int vsync;          // 0: on, 1: off; -1: not given

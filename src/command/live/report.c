@@ -231,7 +231,7 @@ static void print_table(const struct report *report, const struct status *s)
         log_print_line(out, "tuning: %s", tuning);
     if (s->outputs.camera)
         log_print_line(out, "virtual camera %s: %llu frames sent, %llu repeated", s->outputs.camera,
-                       (unsigned long long)s->outputs.sent.sent, (unsigned long long)s->outputs.sent.repeated);
+                       (unsigned long long)s->outputs.at.sent, (unsigned long long)s->outputs.at.repeated);
     print_frames(report, s);
     print_camera(s, out);
     meter_print(meter, out);

@@ -117,7 +117,7 @@ static bool resume_chain(struct session *s)
         if (chain_parse(&part, text, error) && look_mattes_ready(&part, error) &&
             settings_put_part(&s->stream.settings, which, &part, error)) {
             s->last.resumed = s->last.resumed || which == PART_LOOK;
-        } else if (o->virtual_camera) {
+        } else if (o->virtual_camera.count > 0) {
             log_error("cannot use the filters of the last run: %s; set others with -f, or none with --no-config",
                       error);
             return false;
@@ -284,7 +284,7 @@ void session_warn_transparency(const struct session *s)
 {
     if (!chain_changes_alpha(&s->stream.settings.chain))
         return;
-    if (s->options.virtual_camera)
+    if (s->options.virtual_camera.count > 0)
         log_warn("a virtual camera cannot be transparent: it shows the hidden colour of transparent pixels");
     if (s->stream.window && !s->options.outputs.record)
         log_warn("the window cannot be transparent: it shows the hidden colour of transparent pixels; screenshots and "
@@ -299,7 +299,7 @@ static bool open_outputs(struct session *s)
         width = s->stream.settings.output.width;
         height = s->stream.settings.output.height;
     }
-    const bool ok = outputs_open(&s->stream.outputs, s->options.virtual_camera, s->stream.playback.info, width, height,
+    const bool ok = outputs_open(&s->stream.outputs, &s->options.virtual_camera, s->stream.playback.info, width, height,
                                  &s->stream.meter, &s->stream.note);
     s->stream.outputs.chain = &s->stream.settings.chain;
     return ok && (!s->options.on_demand || outputs_watch(&s->stream.outputs));
@@ -311,7 +311,7 @@ static int default_limit(const struct session *s)
 {
     const struct live_options *o = &s->options;
     const bool endless = o->loop || s->stream.playback.info->endless;
-    return o->frames == 0 && endless && !o->virtual_camera && !o->socket ? ENDLESS_FRAMES : 0;
+    return o->frames == 0 && endless && o->virtual_camera.count == 0 && !o->socket ? ENDLESS_FRAMES : 0;
 }
 
 // Opens the window, if the user wants one. `egl`: only over EGL, and a missing window is not logged. False: the window
@@ -402,7 +402,7 @@ static void set_limits(struct session *s)
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
     const bool endless = o->loop || stream->playback.info->endless,
-               kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera || o->socket;
+               kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera.count > 0 || o->socket;
     stream->setup.limit = (uint64_t)o->frames;
     stream->setup.served = s->control != NULL;
     stream->setup.driven = stream->window || s->control || s->options.stages;

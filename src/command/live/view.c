@@ -110,10 +110,11 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     const char *path = shown ? s->pane.words : "";
     if (s->outputs.recording)
         snprintf(record, sizeof(record), "  REC %d:%02d", s->outputs.recorded_s / 60, s->outputs.recorded_s % 60);
-    overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s%s%s", figures, path, text_if(path[0] && split[0], "  "),
-                 split, text_if(coming, "  building "), text_if(coming, wanted),
-                 text_if(s->settings->paused, "  PAUSED"), record, text_if(s->outputs.camera, "  CAMERA"),
-                 text_if(s->outputs.camera && s->outputs.watched >= 0, s->outputs.watched ? " watched" : " unwatched"));
+    overlay_line(
+        overlay, OVERLAY_STRONG, "%s%s%s%s%s%s%s%s%s%s", figures, path, text_if(path[0] && split[0], "  "), split,
+        text_if(coming, "  building "), text_if(coming, wanted), text_if(s->settings->paused, "  PAUSED"), record,
+        text_if(s->outputs.camera, "  CAMERA"),
+        text_if(s->outputs.camera && s->outputs.at.watched >= 0, s->outputs.at.watched ? " watched" : " unwatched"));
 }
 
 // Adds the variant of each pass, and where it comes from: "blur window:ROWS=8 (user, same device, other size)".
@@ -170,8 +171,8 @@ static void fill_outputs(const struct status *s, struct overlay *overlay)
     const struct image_shape *shape = &to->camera_shape;
     if (to->camera)
         overlay_line(overlay, OVERLAY_PLAIN, "virtual\t%s  %dx%d %s, %llu sent, %llu repeated", to->camera,
-                     shape->width, shape->height, pixfmt_info(shape->format)->name, (unsigned long long)to->sent.sent,
-                     (unsigned long long)to->sent.repeated);
+                     shape->width, shape->height, pixfmt_info(shape->format)->name, (unsigned long long)to->at.sent,
+                     (unsigned long long)to->at.repeated);
     if (to->recording)
         overlay_line(overlay, OVERLAY_WARNING, "record\t%s, %llu frames", to->recording,
                      (unsigned long long)to->recorded);

@@ -383,7 +383,11 @@ def words(c):
     c.check(os.listdir(at("one")) == [], "something was written", os.listdir(at("one")))
     refused(c, 2, "an argument is empty", ["", "--headless"])
     for source in "/dev/video7", "camera:/dev/video7":
-        refused(c, 2, "cannot be its own source", [source, "--virtual-camera", "/dev/video7"])
+        refused(c, 2, "cannot be its own source", [source, "--virtual-camera", "pipewire", "--virtual-camera",
+                                                   "/dev/video7"])
+    if b"not in this build" in run(BINARY, "live", "--help")[1]:
+        for args in ["pipewire"], PATTERN + ["--virtual-camera", "pipewire:x"]:
+            refused(c, 3, "built without pipewire; install the package libpipewire-0.3-dev", args)
     refused(c, 3, "cannot open x\\x1b[31my\\x07\\xffé:", [b"x\x1b[31my\x07\xff\xc3\xa9", "--headless"])
     os.mkdir(at("no-kernels"))
     open(at("no-kernels/notes.cl"), "w").close()

@@ -1,6 +1,8 @@
 """test_pipewire.py: cameras of a PipeWire daemon of its own, of which each check has a picture of known bytes
 
-    test_pipewire.py MONOCLE PROVIDER READER [CHECK...]
+    test_pipewire.py MONOCLE PLAYED PROVIDER READER [CHECK...]
+
+PLAYED is monocle linked with played.c, v4l2loopback without a kernel.
 """
 import contextlib
 import json
@@ -14,9 +16,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from checks import TESTS, Checks, at, programs, skip, slow
-from live_support import PATIENCE, environment, run
+from live_support import PATIENCE, environment, picture, run, wait_until
 
-MONOCLE, PROVIDER, READER = programs(3)
+MONOCLE, PLAYED, PROVIDER, READER = programs(4)
 for name in ("dbus-daemon", "pipewire", "wireplumber"):
     if not shutil.which(name):
         skip("%s is not installed" % name)
@@ -224,10 +226,10 @@ def doctor(c):
 class Watched:
     """A run that writes JSON events."""
 
-    def __init__(self, server, source, *more):
-        self.err = open(at("err"), "w+")
-        self.process = subprocess.Popen([MONOCLE, "live", source, "--headless", "--json", *more],
-                                        stdout=subprocess.DEVNULL, stderr=self.err, env=environment(**server.env))
+    def __init__(self, server, source, *more, program=MONOCLE, **env):
+        self.out, self.err = open(at("out"), "w+"), open(at("err"), "w+")
+        self.process = subprocess.Popen([program, "live", source, "--headless", "--json", *more], stdout=self.out,
+                                        stderr=self.err, env=environment(**server.env, **env))
 
     def wait(self, text, seconds):
         """Returns the seconds until a line on standard error has the text; None: it never has."""
@@ -237,6 +239,16 @@ class Watched:
                 return time.monotonic() - begun
             time.sleep(0.02)
         return None
+
+    def sends(self, frames):
+        """Waits until this many frames were sent to the virtual camera. Returns the camera's state."""
+        def state():
+            with open(at("out")) as file:
+                said = [json.loads(line).get("virtual_camera") for line in file.read().split("\n")[:-1]]
+            return said[-1] if said and said[-1] and said[-1]["sent"] >= frames else None
+
+        assert wait_until(state), "frames for the virtual camera"
+        return state()
 
     def forget(self):
         os.truncate(at("err"), 0)
@@ -330,6 +342,45 @@ def still(c):
         equal(c, watched.end(), 130)
 
 
+def beside(c):
+    """A V4L2 device and PipeWire get the same frames, in the device's format; monocle names both."""
+    with daemon() as server:
+        node, raw, image = at("node"), at("last.raw"), at("colour.ppm")
+        open(node, "wb").close()
+        with open(image, "wb") as file:
+            file.write(b"P6 64 48 255\n" + b"".join(bytes([4 * x, 5 * y, 200]) for y in range(48) for x in range(64)))
+        watched = Watched(server, image, "--loop", "-p", "cpu", "--virtual-camera", "pipewire:Twin", "--virtual-camera",
+                          node, program=PLAYED, PLAYED_OUTPUT="YUYV")
+        equal(c, watched.sends(1)["name"], "%s (played output), pipewire (Twin)" % node)
+        server.serial("monocle")
+        equal(c, server.cameras()[0]["offers"][0]["format"], "yuyv")
+        code, start, seen, err = pixels(server, "pipewire:Twin")
+        equal(c, (code, start.get("matrix"), watched.end()), (0, "601", 130), err)
+        with open(node, "rb") as file, open(raw, "wb") as last:
+            last.write(file.read()[-64 * 48 * 2:])
+        expected = pixels(server, "raw:" + raw, "--size", "64x48", "--pixel-format", "yuyv")[2]
+        c.check(seen and seen == expected, "pixels")
+
+
+def late_reader(c):
+    """The source has stalled before a program reads the virtual camera: it gets the last frame, and no older one."""
+    os.mkfifo(at("fifo.y4m"))
+    with daemon() as server:
+        watched = Watched(server, at("fifo.y4m"), "-p", "cpu", "--virtual-camera", "pipewire")
+        with open(at("fifo.y4m"), "wb") as feed:
+            feed.write(b"YUV4MPEG2 W64 H48 F20:1 C420jpeg\n")
+            for luma in 60, 180:
+                feed.write(b"FRAME\n" + bytes([luma]) * (64 * 48) + bytes([128]) * (64 * 24))
+            feed.flush()
+            server.serial("monocle")
+            watched.sends(2)
+            for turn in range(2):
+                code, _, err = run(MONOCLE, "live", "pipewire:monocle", "--headless", "-p", "cpu", "-n", "1",
+                                   "--screenshot", at("out.png"), "--overwrite", **server.env)
+                equal(c, (code, set(picture(at("out.png")))), (0, {191}), turn, err)
+        equal(c, watched.process.wait(20), 0)
+
+
 @slow
 def connects(c):
     """1,000 connections to the same camera leak no descriptor, buffer or thread of the daemon."""
@@ -352,4 +403,5 @@ def connects(c):
             c.check(abs(a[0] - b[0]) <= 8 and abs(a[1] - b[1]) <= 1, before, after)
 
 
-sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, sink, still, connects))
+sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, sink, still, beside,
+                      late_reader, connects))

@@ -144,6 +144,30 @@ def virtual_camera(c):
         c.check(len(set(got)) > 2 and black in (0, 1), last, len(got))  # 0: the first frame came before it was written
 
 
+def two_nodes(c):
+    """Two virtual cameras get the same frames: in the format of the first, which the second cannot change."""
+    for name in "node", "other":
+        with open(at(name), "wb"):
+            pass
+    nodes = ["--virtual-camera", at("node"), "--virtual-camera", at("other")]
+    source = film("film.y4m", 32, 24, 6)
+    code, out, err = run(BINARY, "live", source, *RUN, "--json", *nodes, PLAYED_OUTPUT="YUYV")
+    said, last = (events(out)[i]["virtual_camera"] for i in (0, -1))
+    c.check(code == 0 and said["pixel_format"] == "yuyv" and
+            said["name"] == "%s (played output), %s (played output)" % (at("node"), at("other")), said, err)
+    c.check(last["sent"] == 6, last)
+    allowed, size, written = expected(BINARY, source, 32, 24, "yuyv"), 32 * 24 * 2, 0
+    for name in "node", "other":
+        with open(at(name), "rb") as file:
+            data = file.read()
+        got = [data[i:i + size] for i in range(0, len(data), size)]
+        written += len(got)
+        c.check(len(set(got)) > 2 and all(frame in allowed for frame in got), name, len(got))
+    c.check(written - (12 - last["skipped"] + last["repeated"]) in (0, 1, 2), "black frames", written, last)
+    code, _, err = run(BINARY, "live", "pattern:96x64", *RUN, "-n", "2", *nodes[:3], "/dev/null")
+    c.check(code == 3 and "/dev/null: it is not a V4L2 device" in err and err.count("\n") == 1, code, err)
+
+
 def late_frames(c):
     """If the source pauses, the last frame is repeated at the source's rate."""
     os.mkfifo(at("fifo.y4m"))
@@ -201,5 +225,5 @@ def wrong_nodes(c):
     c.check(code == 2 and "its own source" in err, code, err)
 
 
-sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, late_frames, first_frames, claimed_rate,
+sys.exit(Checks().run(controls, on_demand, refused, virtual_camera, two_nodes, late_frames, first_frames, claimed_rate,
                       wrong_nodes))
