@@ -83,6 +83,7 @@ struct filter_values {
 };
 
 struct image; // image.h
+struct plan;  // plan.h
 struct filter;
 
 // A filter with these values of its parameters.
@@ -171,8 +172,8 @@ struct frame_time {
     int wait_ms;        // for another program's result for this frame; -1: as long as it takes
     int64_t clock_s;    // seconds since 1970; the path sets it
     const struct image
-        *picture;      // the frame, while it is submitted; NULL: none, or it arrives by rows; the path sets it
-    bool mirror, flip; // filters before exchange left and right, or top and bottom; the plan sets them
+        *picture;            // the frame, while it is submitted; NULL: none, or it arrives by rows; the path sets it
+    const struct plan *plan; // of the stage whose arguments follow the frame; the plan sets it
 };
 // For arguments, which have 32 bits: the value begins at 0 again after 2^31 - 1.
 static inline int32_t frame_time_argument(uint64_t value)

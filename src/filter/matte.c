@@ -1,7 +1,11 @@
 // matte.c: earlier filters only where a program sees a person or a face, or only elsewhere
 #include "matte/matte.h"
-#include "filter/chain.h"
+#include "filter/plan.h"
+#include "filter/rows.h"
 
+#include "base/alloc.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 enum { MATTE_OF, MATTE_WHERE, MATTE_GROW, MATTE_FEATHER, MATTE_EDGE, MATTE_HOLD, MATTE_FILTERS };
@@ -63,12 +67,49 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     return strcmp(name, NONE) == 0 || matte_ready(name, why);
 }
 
+// The stages before a kept picture.
+struct before {
+    const struct stage *stage;
+    int count;
+};
+
+// Makes the luma of the kept picture from the small frame. Returns false if that is not enough, because a filter needs
+// more than the colour of each pixel.
+static bool make_luma(const void *context, const uint8_t *rgb, int count, uint8_t *luma)
+{
+    const struct before *before = context;
+    uint8_t *rgba = xmalloc(4 * (size_t)count);
+    bool ok = true;
+    for (int i = 0; i < count; i++)
+        memcpy(rgba + 4 * i, (const uint8_t[]){rgb[3 * i], rgb[3 * i + 1], rgb[3 * i + 2], 255}, 4);
+    for (int i = 0; i < before->count && ok; i++) {
+        const struct stage *stage = &before->stage[i];
+        const struct filter *filter = stage->filter;
+        const struct row_variant *row = row_variant_choose(filter, &stage->arguments, count, 4, NULL);
+        ok = filter->kind == FILTER_GEOMETRY || (row && row->point && !filter->user && !filter->measured);
+        if (ok && filter->kind == FILTER_POINT)
+            row->point(&stage->arguments, rgba, rgba, count, false);
+    }
+    for (int i = 0; i < count; i++)
+        luma[i] = (uint8_t)((77 * rgba[4 * i] + 150 * rgba[4 * i + 1] + 29 * rgba[4 * i + 2] + 128) >> 8);
+    free(rgba);
+    return ok;
+}
+
 static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
                   int32_t *arguments)
 {
     const struct filter_values *values = &stage->values;
     const char *name = name_of(values);
     const int width = stage->arguments.value[ARGUMENT_WIDTH];
+    const struct plan *plan = frame_time->plan;
+    const int number = (int)(stage - plan->stage), kept = plan->kept[number];
+    const struct before before = {plan->stage, kept < number ? kept : number};
+    bool mirror = false, flip = false;
+    for (int i = 0; i < before.count; i++) {
+        mirror ^= plan->stage[i].filter->mirror;
+        flip ^= plan->stage[i].filter->flip;
+    }
     const struct matte_request request = {
         .name = name,
         .size = {width, stage->arguments.value[ARGUMENT_HEIGHT]},
@@ -77,8 +118,10 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
         .number = frame_time->number,
         .time_ns = frame_time->time_ns,
         .wait_ms = frame_time->wait_ms,
-        .mirror = frame_time->mirror,
-        .flip = frame_time->flip,
+        .mirror = mirror,
+        .flip = flip,
+        .luma = make_luma,
+        .context = &before,
         .hold_ms = (int)values->value[MATTE_HOLD],
     };
     const struct matte_edge edge = {

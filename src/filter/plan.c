@@ -194,11 +194,10 @@ bool stage_follows(const struct stage *stage)
 void plan_set_frame_time(struct plan *plan, const struct frame_time *frame_time)
 {
     struct frame_time seen = *frame_time;
+    seen.plan = plan;
     for (int i = 0; i < plan->stages; i++) {
         struct stage *stage = &plan->stage[i];
         struct filter_arguments *arguments = &stage->arguments;
-        seen.mirror ^= stage->filter->mirror;
-        seen.flip ^= stage->filter->flip;
         if (stage->filter->follow)
             arguments->followed = stage->filter->follow(stage, &plan->size[i], &seen, filter_own_numbers(arguments));
     }

@@ -39,17 +39,21 @@ struct matte_request {
     int wait_ms;               // for the matte of this frame; then the newest one is used. -1: as long as it takes
     bool mirror, flip;         // the matte is of the frame with left and right, or top and bottom exchanged
     int hold_ms;               // 0: mattes are smoothed; else they rise at once, and fall in this time
+    // Writes the luma that edges follow, from the small frame. Returns false if they can follow none. Not called
+    // unless edge.follows.
+    bool (*luma)(const void *context, const uint8_t *rgb, int count, uint8_t *luma);
+    const void *context;
 };
 
 // How a matte is changed at its small size.
 struct matte_edge {
     int grow, feather; // pixels
-    bool follows;      // edges of the frame
+    bool follows;      // edges of a luma
 };
 
-// Makes two numbers for each pixel of the matte, a and b: the matte is clamp((a * luma + b) / 256) for the luma of the
-// frame. Starts the program if it does not run, and sends it the frame. Each thread has its own programs. Returns false
-// if there is no matte: none yet, or an old one, because the program has failed (logged once).
+// Makes two numbers for each pixel of the matte, a and b: the matte is clamp((a * luma + b) / 256) for the luma of a
+// picture. Starts the program if it does not run, and sends it the frame. Each thread has its own programs. Returns
+// false if there is no matte: none yet, or an old one, because the program has failed (logged once).
 bool matte_numbers(const struct matte_request *request, const struct matte_edge *edge, int32_t *numbers);
 
 // Returns how many frames of this thread got no matte although their wait was not limited.

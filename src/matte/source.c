@@ -56,13 +56,13 @@ struct matte_source {
     int fruitless;                  // failures since the last matte
     int64_t started_ns, start_ns;   // of the program that runs; before this time, no new one starts
     int64_t used_ns;                // when its matte was wanted last
-    struct frame_key asked, newest; // the frame in flight, and the frame of `raw`
+    struct frame_key asked, newest; // the frame in flight, and the frame of `seen`
     int64_t asked_ns, newest_ns;    // when they were submitted
     bool in_flight, has, has_frame; // has_frame: `asked` was set
     size_t sent, got;               // bytes of the frame and of the answer
     uint8_t rgb[MATTE_PIXELS * 3], answer[MATTE_PIXELS];
-    uint8_t asked_luma[MATTE_PIXELS], luma[MATTE_PIXELS], smooth[MATTE_PIXELS], held[MATTE_PIXELS];
-    char told[TEXT]; // the failure that was logged last
+    uint8_t seen[MATTE_PIXELS * 3], smooth[MATTE_PIXELS], held[MATTE_PIXELS]; // seen: the small frame `newest`
+    char told[TEXT];                                                          // the failure that was logged last
     struct frame_key shown;
     bool own;      // the shown frame has its own matte
     uint64_t late; // frames that had an older matte, or none
@@ -206,7 +206,7 @@ static void take_answer(struct matte_source *source, int hold_ms)
         memcpy(source->smooth, source->answer, source->pixels);
         memcpy(source->held, source->answer, source->pixels);
     }
-    memcpy(source->luma, source->asked_luma, source->pixels);
+    memcpy(source->seen, source->rgb, source->pixels * 3);
     source->newest = source->asked;
     source->newest_ns = source->asked_ns;
     const int64_t now = clock_now_ns();
@@ -278,10 +278,6 @@ static void send(struct matte_source *source, const struct matte_request *reques
 {
     matte_shrink(request->frame, source->size.width, source->size.height, source->rgb);
     turn(source->rgb, source->size, request->mirror, request->flip);
-    for (size_t i = 0; i < source->pixels; i++) {
-        const uint8_t *p = source->rgb + 3 * i;
-        source->asked_luma[i] = (uint8_t)((77 * p[0] + 150 * p[1] + 29 * p[2] + 128) >> 8);
-    }
     source->asked = *key;
     source->asked_ns = clock_now_ns();
     source->in_flight = true;
@@ -354,7 +350,7 @@ static void note_shown(struct matte_source *source, const struct frame_key *key,
         stats_add(&source->age_ms, (double)(key->time_ns - source->newest.time_ns) / NS_PER_MS);
 }
 
-bool matte_numbers(const struct matte_request *request, const struct matte_edge *edge, int32_t *numbers)
+bool matte_numbers(const struct matte_request *request, const struct matte_edge *wanted, int32_t *numbers)
 {
     if (!request->frame)
         return false;
@@ -370,7 +366,11 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
     if (!own && (request->wait_ms < 0 || !source->has || !key_follows(&key, &source->newest) ||
                  clock_now_ns() - source->newest_ns > (int64_t)MATTE_OLD_MS * NS_PER_MS))
         return false;
-    matte_refine(request->hold_ms > 0 ? source->held : source->smooth, source->luma, request->size, edge, numbers);
+    struct matte_edge edge = *wanted;
+    uint8_t *luma = edge.follows ? xmalloc(source->pixels) : NULL;
+    edge.follows = luma && request->luma(request->context, source->seen, (int)source->pixels, luma);
+    matte_refine(request->hold_ms > 0 ? source->held : source->smooth, luma, source->size, &edge, numbers);
+    free(luma);
     return true;
 }
 

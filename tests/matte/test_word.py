@@ -123,6 +123,29 @@ def edges(c):
         c.check(code == 3 or got == want[1], path, code, errors)
 
 
+def disc(x, y):
+    away = ((x - 125)**2 + (y - 70)**2)**0.5
+    return min(max(int(40 - away) * 8, 0), 255), 210 if away < 35 else 40, x // 4
+
+
+def shares(c, before, edge):
+    """Returns the matte of each pixel, after these filters."""
+    white, black = (filtered("cpu", f"{before}keep,fill={color},matte=red:edge={edge}") for color in ("white", "black"))
+    c.check(white[0] == black[0] == 0, before, white, black)
+    return [a - b for a, b in zip(white[1], black[1])]
+
+
+def follows(c):
+    """Edges follow those of the kept picture, if each of its pixels comes from one of the frame; else they are plain."""
+    program("red", RED)
+    png(at("in.png"), 256, 144, disc)
+    image, plain, inverted = shares(c, "", "image"), shares(c, "", "plain"), shares(c, "mirror,invert,mirror,", "image")
+    c.check(max(abs(a - b) for a, b in zip(image, plain)) > 40, "edges are plain")
+    c.check(max(abs(a - b) for a, b in zip(image, inverted)) < 6, "edges of the inverted picture")
+    for before in ("blur=2,", "autolevels,"):
+        c.check(shares(c, before, "image") == plain, before)
+
+
 def swept(values, width, height, weights, half, shift):
     """A weighted sum along rows, then along columns; both divided with `shift`, or, if it is 0, at the end."""
     reach = len(weights) // 2
@@ -246,4 +269,4 @@ def refused(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, networks, edges, halo, hidden, failures, reported, refused))
+    sys.exit(Checks().run(pixels, networks, edges, follows, halo, hidden, failures, reported, refused))
