@@ -323,10 +323,12 @@ static int patience_ms(const struct panes *panes, const struct frame *frame)
 {
     const struct source_info *info = source_info(panes->setup.source);
     const double rate = info->rate > 0 ? info->rate : SOURCE_DEFAULT_RATE;
-    if (!info->live || panes->setup.settings->matte_wait >= 0)
-        return info->live ? (int)panes->setup.settings->matte_wait : -1;
-    if (info->pictures || info->still)
+    if (!info->live)
+        return -1;
+    if (info->pictures || info->still) // no later frame shows the matte
         return PICTURE_MS;
+    if (panes->setup.settings->matte_wait >= 0)
+        return (int)panes->setup.settings->matte_wait;
     return clock_ms_until(frame->captured_ns + (int64_t)(1e9 / rate));
 }
 

@@ -136,7 +136,7 @@ def shares(c, before, edge):
 
 
 def follows(c):
-    """Edges follow those of the kept picture, if each of its pixels comes from one of the frame; else they are plain."""
+    """Edges follow those of the kept picture, if each pixel comes from one of the frame; else they are plain."""
     program("red", RED)
     png(at("in.png"), 256, 144, disc)
     image, plain, inverted = shares(c, "", "image"), shares(c, "", "plain"), shares(c, "mirror,invert,mirror,", "image")
@@ -257,6 +257,17 @@ def reported(c):
     c.check(matte["rate"] > 0 and matte["wait_ms"] >= matte["program_ms"] > 0, matte)
 
 
+def still(c):
+    """A still image waits for its matte, also with --matte-wait 0: no later frame shows it."""
+    program("red", RED)
+    png(at("in.png"), WIDTH, HEIGHT, source)
+    want = filtered("cpu", "invert,matte=red")
+    code, _, errors = run(BINARY, "live", "-p", "cpu", "--headless", "-n", "1", "--matte-wait", "0", "-f",
+                          "invert,matte=red", "--screenshot", at("shot.png"), at("in.png"), XDG_CONFIG_HOME=at(),
+                          XDG_STATE_HOME=at("state"))
+    c.check(code == 0 and picture(at("shot.png")) == want[1], code, errors)
+
+
 def refused(c):
     """A run does not start without the program; the chain takes no paths."""
     png(at("in.png"), 8, 8)
@@ -269,4 +280,4 @@ def refused(c):
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, networks, edges, follows, halo, hidden, failures, reported, refused))
+    sys.exit(Checks().run(pixels, networks, edges, follows, halo, hidden, failures, reported, still, refused))
