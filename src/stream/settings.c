@@ -182,14 +182,74 @@ unsigned settings_measures(const struct settings *settings)
     return measures[settings->scope];
 }
 
-bool settings_mirrored(const struct settings *settings)
+// ---- orientation ----
+
+static bool mirrors(const struct stage *stage)
 {
-    bool mirrored = false;
-    for (int i = 0; i < settings->chain.count; i++) {
-        const struct stage *stage = &settings->chain.stage[i];
-        mirrored = mirrored || (stage->part == PART_CAMERA && stage->filter->mirror);
+    return stage->filter->mirror || stage->filter->flip;
+}
+
+// Returns 0 if the stage is no rotation by a right angle.
+static int right_angle(const struct stage *stage)
+{
+    const int angle = strcmp(stage->filter->name, "rotate") == 0 ? (int)stage->values.value[0] : 0;
+    return angle % 90 == 0 && (float)angle == stage->values.value[0] ? (angle + 360) % 360 : 0;
+}
+
+struct orientation settings_orientation(const struct chain *camera)
+{
+    struct orientation sum = {.angle = 0};
+    for (const struct stage *stage = camera->stage; stage < camera->stage + camera->count; stage++) {
+        sum.mirror ^= stage->filter->mirror;
+        sum.flip ^= stage->filter->flip;
+        sum.angle = (sum.angle + right_angle(stage)) % 360;
+        sum.back = mirrors(stage) && !sum.back;
     }
-    return mirrored;
+    return sum;
+}
+
+// Adds a filter at a place. False: the chain is full.
+static bool insert(struct chain *chain, int at, const struct filter *filter)
+{
+    if (!chain_append(chain, filter))
+        return false;
+    const struct stage added = chain->stage[chain->count - 1];
+    memmove(&chain->stage[at + 1], &chain->stage[at], (size_t)(chain->count - 1 - at) * sizeof(added));
+    chain->stage[at] = added;
+    return true;
+}
+
+// Removes the filter if it is one of the last ones, from `first` on; else adds it at a place.
+static bool toggle(struct chain *chain, int first, const char *name, int at)
+{
+    const struct filter *filter = filter_find(name);
+    for (; first < chain->count && chain->stage[first].filter != filter; first++)
+        ;
+    if (first == chain->count)
+        return insert(chain, at, filter);
+    chain_remove(chain, first);
+    return true;
+}
+
+bool settings_orient(struct chain *camera, const struct orientation *to)
+{
+    const struct orientation is = settings_orientation(camera);
+    const char *why;
+    int first = camera->count;
+    while (first > 0 && mirrors(&camera->stage[first - 1]))
+        first--;
+    if ((is.mirror != to->mirror && !toggle(camera, first, "mirror", first)) ||
+        (is.flip != to->flip && !toggle(camera, first, "flip", camera->count)))
+        return false;
+    if (is.angle == to->angle)
+        return true;
+    const int last = first > 0 ? right_angle(&camera->stage[first - 1]) : 0;
+    const int angle = (last + to->angle - is.angle + 360) % 360, at = last > 0 ? first - 1 : first;
+    if (last == 0 && !insert(camera, at, filter_find("rotate")))
+        return false;
+    if (angle == 0)
+        chain_remove(camera, at);
+    return angle == 0 || chain_set(camera, at, 0, (float)angle, &why);
 }
 
 void settings_restore_filters(struct settings *settings, const struct chain *runs)
@@ -276,10 +336,8 @@ bool edits_add(struct edits *edits, struct settings *settings, const struct filt
     else
         for (at = 0; at < chain->count && chain->stage[at].part <= part;)
             at++;
-    chain_append(chain, filter ? filter : filter_beside(filter_find("none"), 1));
-    chain->stage[chain->count - 1].part = part;
-    for (int i = chain->count - 1; i > at; i--)
-        swap(chain, i, i - 1);
+    insert(chain, at, filter ? filter : filter_beside(filter_find("none"), 1));
+    chain->stage[at].part = part;
     settings_select(settings, at);
     return true;
 }

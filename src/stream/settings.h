@@ -55,7 +55,15 @@ unsigned settings_measures(const struct settings *settings); // path_setup.measu
 void settings_select(struct settings *settings, int stage);  // selects the stage's first parameter
 void settings_select_first(struct settings *settings);       // selects the first parameter, of the look if it can
 int settings_places(const struct settings *settings);        // number of places that can be selected
-bool settings_mirrored(const struct settings *settings);     // true: a filter of the camera's part is a mirror
+// The sum of the mirrors, flips and rotations by right angles of a camera's part.
+struct orientation {
+    bool mirror, flip;
+    int angle; // 0, 90, 180 or 270
+    bool back; // a smaller angle turns the image clockwise, because a mirror or flip follows the rotation
+};
+struct orientation settings_orientation(const struct chain *camera);
+// Changes the last filters of a camera's part. The same orientation as before restores their order. False: it is full.
+bool settings_orient(struct chain *camera, const struct orientation *to);
 // As chain_put_part, and selects the first parameter if the selected one was of this part, or for a new look.
 bool settings_put_part(struct settings *settings, enum chain_part which, const struct chain *part,
                        char error[CHAIN_ERROR]);

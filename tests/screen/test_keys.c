@@ -39,6 +39,8 @@ static const struct {
     {'l', "looks"},
     {'f', "fullscreen"},
     {'m', "mirror"},
+    {'M', "flip"},
+    {'R', "rotate"},
     {'v', "vsync"},
     {'o', "overlay"},
     {'c', "scope"},

@@ -112,6 +112,53 @@ static void check_put(void)
     CHECK(!edits_undo(&edits, &settings));
 }
 
+// The same key again restores the words of the camera's part, whatever they are; four turns are none.
+static void check_orientation(void)
+{
+    static const struct {
+        const char *before, *mirrored, *flipped, *turned;
+        struct orientation is;
+    } rows[] = {
+        {"none", "mirror", "flip", "rotate", {.angle = 0}},
+        {"mirror", "none", "mirror,flip", "rotate=270,mirror", {.mirror = true, .back = true}},
+        {"mirror,crop=9", "mirror,crop=9,mirror", "mirror,crop=9,flip", "mirror,crop=9,rotate", {.mirror = true}},
+        {"crop=9,mirror", "crop=9", "crop=9,mirror,flip", "crop=9,rotate=270,mirror", {.mirror = true, .back = true}},
+        {"mirror,flip", "flip", "mirror", "rotate,mirror,flip", {.mirror = true, .flip = true}},
+        {"rotate=180", "rotate=180,mirror", "rotate=180,flip", "rotate=270", {.angle = 180}},
+        {"mirror,rotate=-90",
+         "mirror,rotate=-90,mirror",
+         "mirror,rotate=-90,flip",
+         "mirror",
+         {true, false, 270, false}},
+        {"rotate=5", "rotate=5,mirror", "rotate=5,flip", "rotate=5,rotate", {.angle = 0}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct chain camera, one;
+        char error[CHAIN_ERROR], text[CHAIN_TEXT];
+        CHECK(chain_parse(&camera, rows[i].before, error));
+        const struct orientation is = settings_orientation(&camera), want = rows[i].is;
+        check_that(&unit,
+                   is.mirror == want.mirror && is.flip == want.flip && is.angle == want.angle && is.back == want.back,
+                   "%s: %d %d %d %d", rows[i].before, is.mirror, is.flip, is.angle, is.back);
+        for (int key = 0; key < 3; key++) {
+            const char *const after[] = {rows[i].mirrored, rows[i].flipped, rows[i].turned};
+            struct orientation to = is;
+            to.mirror ^= key == 0;
+            to.flip ^= key == 1;
+            to.angle = (is.angle + (key == 2 ? (is.back ? 270 : 90) : 0)) % 360;
+            one = camera;
+            CHECK(settings_orient(&one, &to) && chain_print(&one, text));
+            check_that(&unit, strcmp(text, after[key]) == 0, "%s: %s, not %s", rows[i].before, text, after[key]);
+            CHECK(settings_orient(&one, &is) && chain_print(&one, text));
+            check_that(&unit, key == 2 || strcmp(text, rows[i].before) == 0, "%s again: %s", rows[i].before, text);
+        }
+    }
+    begin("blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,blur=1,"
+          "blur=1");
+    CHECK(!settings_orient(&settings.chain, &(struct orientation){.mirror = true}));
+    CHECK(!settings_orient(&settings.chain, &(struct orientation){.angle = 90}));
+}
+
 // Another filter is selected at its first parameter, and a removed one at the filter behind it.
 static void check_selected(void)
 {
@@ -271,12 +318,11 @@ static void check_parts(void)
     select_named("mirror");
     CHECK(edits_add(&edits, &settings, filter_find("gray")) && edits_remove(&edits, &settings));
     select_named("mirror");
-    CHECK(edits_move(&edits, &settings, 1) && edits_remove(&edits, &settings) && !settings_mirrored(&settings));
+    CHECK(edits_move(&edits, &settings, 1) && edits_remove(&edits, &settings));
     check_parts_are("rotate", "saturation,gamma,sharpen,invert", "text,overlay");
     for (int i = 0; i < 6; i++)
         CHECK(edits_undo(&edits, &settings));
     check_parts_are("mirror,rotate", "sepia,gamma,sharpen,invert", "text");
-    CHECK(settings_mirrored(&settings));
 }
 
 // A part that leaves no room for the others is refused, and nothing changes.
@@ -302,5 +348,6 @@ int main(void)
     check_after_undo();
     check_full();
     check_put();
+    check_orientation();
     return check_end(&unit);
 }

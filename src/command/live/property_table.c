@@ -411,23 +411,53 @@ static bool next_show(const struct controlled *run, char next[PROPERTY_NAME], ch
     return settings->chain.count > 0 || property_fail(why, "the chain has no filter");
 }
 
+static bool orient(struct session *s, const struct orientation *to, char why[PROPERTY_WHY])
+{
+    struct chain camera;
+    chain_get_part(&s->stream.settings.chain, PART_CAMERA, &camera);
+    const int count = camera.count;
+    const struct orientation is = settings_orientation(&camera);
+    if (is.mirror == to->mirror && is.flip == to->flip && is.angle == to->angle)
+        return true;
+    if (!settings_orient(&camera, to))
+        return property_fail(why, "cannot add a filter to the camera's %d: a chain has at most %d", count, CHAIN_MAX);
+    return take_part(s, PART_CAMERA, &camera, why);
+}
+
+static struct orientation orientation_of(const struct controlled *run)
+{
+    struct chain camera;
+    chain_get_part(&run->stream->settings.chain, PART_CAMERA, &camera);
+    return settings_orientation(&camera);
+}
+
 static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    struct chain camera;
-    bool mirror = false;
-    if (!property_flag(value, &mirror, why))
-        return false;
-    if (mirror == settings_mirrored(&s->stream.settings))
-        return true;
-    chain_get_part(&s->stream.settings.chain, PART_CAMERA, &camera);
-    for (int i = camera.count - 1; i >= 0 && !mirror; i--) {
-        if (camera.stage[i].filter->mirror)
-            chain_remove(&camera, i);
-    }
-    if (mirror && !chain_append(&camera, filter_find("mirror")))
-        return property_fail(why, "cannot add a mirror: a chain has at most %d filters", CHAIN_MAX);
-    return take_part(s, PART_CAMERA, &camera, why);
+    struct orientation to = orientation_of(run);
+    return property_flag(value, &to.mirror, why) && orient(run->context, &to, why);
+}
+
+static bool set_flip(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct orientation to = orientation_of(run);
+    return property_flag(value, &to.flip, why) && orient(run->context, &to, why);
+}
+
+#define ANGLES "0|90|180|270"
+
+static bool set_rotate(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+{
+    struct orientation to = orientation_of(run);
+    const int quarters = options_find(ANGLES, value);
+    to.angle = 90 * quarters;
+    return quarters < 0 ? property_fail(why, "rotate is 0, 90, 180 or 270") : orient(run->context, &to, why);
+}
+
+static bool next_rotate(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
+{
+    const struct orientation is = orientation_of(run);
+    snprintf(next, PROPERTY_NAME, "%d", (is.angle + (is.back ? 270 : 90)) % 360);
+    return true;
 }
 
 // The message may be the hint to press h, and it would hide a part of the help.
@@ -534,7 +564,10 @@ const struct property live_properties[] = {
      .help = "how many filters run, from the first on: 0 shows the original; or all"},
     {"shown", .type = PROPERTY_TEXT,
      .help = "the last filter that runs, such as 2 of 5: blur=3; null: all filters run"},
-    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the camera's picture is mirrored"},
+    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the camera's image is mirrored"},
+    {"flip", .type = PROPERTY_FLAG, .set = set_flip, .help = "the camera's image is upside down, as by a mirror"},
+    {"rotate", .type = PROPERTY_CHOICE, .choices = ANGLES, .set = set_rotate, .next = next_rotate,
+     .help = "the camera's image is rotated by this angle, before mirror and flip"},
     {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
      .help = "screen pixels per pixel of the image; 0: the image fits the window"},
     {"zoom_output", .type = PROPERTY_FLAG, .member = AT(zoom_output), .changed = changed_zoom, .window = true,

@@ -64,6 +64,22 @@ bool report_broken(const struct report *report)
     return report->broken;
 }
 
+// Adds the filters that have a place beside the chain.
+static void add_parts(const struct status *s, json_t *object)
+{
+    for (enum chain_part part = PART_CAMERA; part <= PART_TITLES; part += PART_TITLES - PART_CAMERA) {
+        char text[CHAIN_TEXT];
+        chain_print_part(&s->settings->chain, part, text);
+        json_object_set_new(object, chain_part_name(part), text_json(text));
+    }
+}
+
+static void add_run(const struct status *s, json_t *object)
+{
+    status_add_run(s, object);
+    add_parts(s, object);
+}
+
 void report_start(struct report *report, const struct status *s)
 {
     report->hurried = s->screen != NULL;
@@ -76,7 +92,7 @@ void report_start(struct report *report, const struct status *s)
     json_object_set_new(object, "screen", s->screen ? text_json(s->screen) : json_null());
     json_object_set_new(object, "building", json_boolean(s->building));
     json_object_set_new(object, "setup_ms", json_thousandths((double)(clock_now_ns() - s->meter->opened_ns) / 1e6));
-    status_add_run(s, object);
+    add_run(s, object);
     print_line(report, object, 0);
 }
 
@@ -86,7 +102,7 @@ void report_reshaped(struct report *report, const struct status *s)
         return;
     json_t *object = event("reshaped");
     status_add_source(s, object);
-    status_add_run(s, object);
+    add_run(s, object);
     print_line(report, object, 0);
 }
 
@@ -107,16 +123,15 @@ static void add_settings(const struct status *s, json_t *object)
     const struct settings *settings = s->settings;
     const struct source_control *control = s->adjusted;
     int stage, param;
-    char selected[80] = "", shown[SHOWN_TEXT];
+    char selected[80] = "", shown[SHOWN_TEXT], angle[16];
+    struct chain camera;
+    chain_get_part(&settings->chain, PART_CAMERA, &camera);
+    const struct orientation is = settings_orientation(&camera);
+    snprintf(angle, sizeof(angle), "%d", is.angle); // the type of the property is a choice
     if (settings_selected(settings, &stage, &param)) {
         const struct filter *filter = settings->chain.stage[stage].filter;
         const char *name = param < 0 ? "" : filter->params[param].name;
         snprintf(selected, sizeof(selected), "%d:%s%s%s", stage, filter->name, text_if(param >= 0, "."), name);
-    }
-    for (enum chain_part part = PART_CAMERA; part <= PART_TITLES; part += PART_TITLES - PART_CAMERA) {
-        char text[CHAIN_TEXT];
-        chain_print_part(&settings->chain, part, text);
-        json_object_set_new(object, chain_part_name(part), text_json(text));
     }
     json_object_set_new(object, "selected", json_string(selected));
     const bool inside = settings_shown(settings, shown);
@@ -131,13 +146,14 @@ static void add_settings(const struct status *s, json_t *object)
     if (s->state->split_failed)
         json_object_set_new(object, "split", json_string("off"));
     properties_add(live_properties, settings, object);
-    json_object_set_new(object, "mirror", json_boolean(settings_mirrored(settings)));
+    json_object_update_new(object, json_pack("{s:b,s:b,s:s}", "mirror", is.mirror, "flip", is.flip, "rotate", angle));
     json_object_set_new(object, "levels", json_levels(s->pane.result));
 }
 
 static void add_state(const struct status *s, json_t *object)
 {
     status_add_state(s, object);
+    add_parts(s, object);
     add_settings(s, object);
 }
 
@@ -171,7 +187,7 @@ static void print_json_summary(struct report *report, const struct status *s)
 {
     const struct meter *meter = s->meter;
     json_t *object = event("summary");
-    status_add_run(s, object);
+    add_run(s, object);
     json_object_set_new(object, "fps", json_thousandths(meter_fps(meter)));
     json_object_set_new(object, "low_fps", json_thousandths(meter_fps_low(meter)));
     json_object_set_new(object, "time_to_first_frame_ms", json_thousandths(meter_first_frame_ms(meter)));

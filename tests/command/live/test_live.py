@@ -15,11 +15,11 @@ from live_support import (PATIENCE, SANITIZED, environment, events, has_opencl, 
 BINARY, = programs(1)
 STATE = {"fps": float, "low_fps": float, "age_ms": float, "frames": int, "skipped": int, "path": str, "sharing": str,
          "device": str, "chain": str, "building": bool, "selected": str, "split": str, "divider": float,
-         "paused": bool, "mirror": bool, "overlay": str, "help": bool, "vsync": bool, "fullscreen": bool,
-         "message": str}
+         "paused": bool, "mirror": bool, "flip": bool, "rotate": str, "camera": str, "titles": str, "overlay": str,
+         "help": bool, "vsync": bool, "fullscreen": bool, "message": str}
 SUMMARY = {"frames": int, "skipped": int, "path": str, "sharing": str, "device": str, "fps": float,
            "time_to_first_frame_ms": float, "age": dict, "stages": dict, "captured": int, "damaged": int, "lost": int,
-           "outages": int, "in": str, "why": str, "chain": str}
+           "outages": int, "in": str, "why": str, "camera": str, "chain": str, "titles": str}
 
 
 def live(*args, **keywords):

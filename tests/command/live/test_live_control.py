@@ -60,7 +60,8 @@ def drive(c, *args):
                         ("param/0/radius", "2"), ("chain", "emboss=ne"), ("param/emboss/direction", "se"),
                         ("chain", "gray"), ("mirror", True), ("camera", "mirror"), ("mirror", False),
                         ("camera", "none"), ("look", "ink"), ("mirror", True), ("look", "poster"),
-                        ("mirror", False), ("look", "poster"),
+                        ("mirror", False), ("look", "poster"), ("flip", True), ("rotate", "90"),
+                        ("camera", "rotate,flip"), ("rotate", "0"), ("flip", False), ("camera", "none"),
                         ("chain", "none"), ("look", None), ("path", "cpu"), ("paused", True), ("paused", "off"),
                         ("paused", "on")]:
         if value is not None:
@@ -96,7 +97,11 @@ def drive(c, *args):
     m.key("mirror"), m.key("look", 4)
     c.check(m.get("chain") == "gray,gamma=0.9,curves=0/0 64/34 128/122 192/222 255/255,grain=28,"
             "vignette=0.7:0.2" and m.get("camera") == "mirror", "keys", m.get("chain"))
-    m.set("mirror", False)
+    m.key("flip"), m.key("rotate")  # mirrored and flipped: clockwise again
+    c.check((m.get("camera"), m.get("rotate"), m.get("flip")) == ("rotate,mirror,flip", "90", True), m.get("camera"))
+    m.key("mirror"), m.key("rotate"), m.key("flip")
+    c.check((m.get("camera"), m.get("rotate"), m.get("mirror")) == ("none", "0", False), m.get("camera"))
+    c.check("rotate is 0, 90, 180 or 270" in m.error("set_property", "rotate", 45), "an angle")
     m.set("chain", "blur")
     m.set("param/blur/radius", 7)
     m.key("undo")
