@@ -87,6 +87,7 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
     if (batch->inputs.count > 0 || o->watch) {
         tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,
                    batch->earlier);
+        batch->tasks.waits = o->watch;
         return true;
     }
     log_nothing_found(&batch->inputs, operands == 1 ? operand[0] : "the named files and directories");
@@ -278,6 +279,8 @@ static void record_one(struct batch *batch, const struct outcome *o)
         tasks_log(&batch->tasks, o);
     if (o->fault == FAULT_FULL || (o->status == STATUS_FAILED && batch->setup->fail_fast))
         queue_stop(&batch->queue);
+    if (o->status == STATUS_SKIPPED && o->fault == FAULT_MISSING)
+        earlier_wait(batch->earlier, o->task, o->why);
     if (batch->setup->watch && o->status != STATUS_FAILED)
         earlier_add(batch->earlier, o->task);
     if (batch->setup->watch && o->status == STATUS_DONE)
@@ -417,6 +420,20 @@ static int filter_files(const struct batch_setup *setup, const struct batch_hook
     return code;
 }
 
+// Waits for files that arrive, and for inputs whose filters' files have arrived. Returns as watch_wait.
+static bool wait_for_files(struct watch *watch, struct earlier *earlier, bool *failed)
+{
+    enum { LATE_MS = 500 };
+    const char *input;
+    do {
+        if (!watch_wait(watch, earlier->waiting > 0 ? LATE_MS : -1, failed))
+            return false;
+        while ((input = earlier_ready(earlier)))
+            watch_add(watch, input);
+    } while (watch->names == 0);
+    return true;
+}
+
 // Filters the files in the directories, and then the files that arrive, until a signal. Files that fail do not end the
 // run. Returns the exit code.
 static int filter_arrivals(const struct batch_setup *setup, const struct batch_hooks *hooks, struct watch *watch,
@@ -430,7 +447,7 @@ static int filter_arrivals(const struct batch_setup *setup, const struct batch_h
             return code;
         some_failed = some_failed || plain != EXIT_OK;
         hooks->waiting(hooks->context);
-        if (!watch_wait(watch, &ended_by_fault))
+        if (!wait_for_files(watch, earlier, &ended_by_fault))
             break;
         code = filter_files(setup, hooks, (const char *const *)watch->name, watch->names, earlier);
     } while (true);

@@ -297,14 +297,25 @@ void watch_close(struct watch *watch)
     close(watch->fd);
 }
 
+void watch_add(struct watch *watch, const char *path)
+{
+    for (int i = 0; i < watch->names; i++) {
+        if (strcmp(watch->name[i], path) == 0)
+            return;
+    }
+    watch->name = xgrow(watch->name, (size_t)watch->names, sizeof(*watch->name));
+    watch->name[watch->names++] = xstrdup(path);
+}
+
 static void add_name(struct watch *watch, const char *directory, const char *name)
 {
     enum codec_format format;
     if (name[0] == '.' || !name_format(name, &format))
         return;
     const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    watch->name = xgrow(watch->name, (size_t)watch->names, sizeof(*watch->name));
-    watch->name[watch->names++] = xprintf("%s%s%s", directory, slash, name);
+    char *path = xprintf("%s%s%s", directory, slash, name);
+    watch_add(watch, path);
+    free(path);
 }
 
 static bool take_event(void *context, const struct file_event *event)
@@ -329,14 +340,14 @@ static bool take_event(void *context, const struct file_event *event)
     return true;
 }
 
-bool watch_wait(struct watch *watch, bool *failed)
+bool watch_wait(struct watch *watch, int most_ms, bool *failed)
 {
     *failed = false;
     forget_names(watch);
     while (!process_interrupted() && watch->directories > 0) {
         struct pollfd ready = {.fd = watch->fd, .events = POLLIN};
-        const int count = poll(&ready, 1, watch->names > 0 ? SETTLE_MS : -1);
-        if (watch->names > 0 && (count == 0 || watch->names >= NAMES_MAX))
+        const int count = poll(&ready, 1, watch->names > 0 ? SETTLE_MS : most_ms);
+        if (count == 0 || watch->names >= NAMES_MAX)
             return true;
         if (count > 0)
             file_watch_take(watch->fd, take_event, watch);

@@ -60,6 +60,7 @@ struct watch {
 bool watch_open(struct watch *watch, const char *const *path, int count);
 void watch_close(struct watch *watch);
 // Waits until visible image files have been written or moved into the directories, and lists those that arrived
-// together. Returns false if a signal arrives, no directory is left, or on failure (both
-// logged); `*failed` is then true, except for a signal.
-bool watch_wait(struct watch *watch, bool *failed);
+// together: none after `most_ms` (-1: without limit). Returns false if a signal arrives, no directory is left, or on
+// failure (both logged); `*failed` is then true, except for a signal.
+bool watch_wait(struct watch *watch, int most_ms, bool *failed);
+void watch_add(struct watch *watch, const char *path); // adds a file to the list, once

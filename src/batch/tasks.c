@@ -79,6 +79,12 @@ static void mark_clash(struct task *task, const char *rival)
     }
 }
 
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
 struct earlier_output {
     const char *output;
     char *input;
@@ -91,8 +97,46 @@ void earlier_add(struct earlier *earlier, const struct task *task)
         row->input = xstrdup(task->input->path);
 }
 
+struct late_input {
+    const char *input;
+    char *file; // NULL: the input no longer waits
+    struct stat seen;
+};
+
+void earlier_wait(struct earlier *earlier, const struct task *task, const char *file)
+{
+    struct late_input *row = table_row(&earlier->late, task->input->path, sizeof(*row));
+    if (!row->file)
+        earlier->waiting++;
+    free(row->file);
+    row->file = xstrdup(file);
+    log_warn("%s waits for the file %s, which is missing", task->input->path, file);
+}
+
+const char *earlier_ready(struct earlier *earlier)
+{
+    for (size_t i = 0; i < earlier->late.count; i++) {
+        struct late_input *row = earlier->late.row[i];
+        struct stat now;
+        if (!row->file || stat(row->file, &now) != 0)
+            continue;
+        const bool whole = !is_newer(&now, &row->seen) && now.st_size == row->seen.st_size;
+        row->seen = now;
+        if (!whole)
+            continue;
+        free(row->file);
+        row->file = NULL;
+        earlier->waiting--;
+        return row->input;
+    }
+    return NULL;
+}
+
 void earlier_free(struct earlier *earlier)
 {
+    for (size_t i = 0; i < earlier->late.count; i++)
+        free(((struct late_input *)earlier->late.row[i])->file);
+    table_free(&earlier->late);
     for (size_t i = 0; i < earlier->outputs.count; i++)
         free(((struct earlier_output *)earlier->outputs.row[i])->input);
     table_free(&earlier->outputs);
@@ -234,12 +278,6 @@ static bool is_source(const struct tasks *tasks, const struct stat *status)
     return tasks->sources > 0 && bsearch(&id, tasks->source, tasks->sources, sizeof(id), compare_sources);
 }
 
-static bool is_newer(const struct stat *a, const struct stat *b)
-{
-    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
-}
-
 // Returns the permissions of an output: the owner reads and writes; the group and others get no more rights than for
 // the file `like`.
 static mode_t rights_like(mode_t like)
@@ -298,7 +336,11 @@ static bool make_mark(const struct tasks *tasks, const struct stat *input, struc
         if (!file)
             continue;
         char *name = varies ? naming_file(file, relative) : xstrdup(file);
-        if (stat(name, &status) != 0 && varies)
+        const bool missing = stat(name, &status) != 0 && varies;
+        if (missing && tasks->waits && errno == ENOENT) {
+            ok = outcome_skip(outcome, name);
+            outcome->fault = FAULT_MISSING;
+        } else if (missing)
             ok = outcome_fail(outcome, fault_of_reading(errno), "%s: cannot use the file '%s': %s", stage->filter->name,
                               name, strerror(errno));
         char *more = xprintf("%s\n%lld %lld.%09ld", job, (long long)status.st_size, (long long)status.st_mtim.tv_sec,

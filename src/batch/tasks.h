@@ -41,20 +41,27 @@ struct task {
     enum fault fault;
 };
 
-// Outputs of the earlier rounds of --watch. Initialise with zeros.
+// The earlier rounds of --watch. Initialise with zeros.
 struct earlier {
     struct key_table outputs; // their files, each with its input
     size_t inputs;
+    struct key_table late; // inputs that wait for a file of a filter
+    size_t waiting;        // their number
 };
 
 // Records which input made the task's output.
 void earlier_add(struct earlier *earlier, const struct task *task);
+// Records that the input waits for this file (logged).
+void earlier_wait(struct earlier *earlier, const struct task *task, const char *file);
+// Returns an input that need no longer wait, because its file has the time and size of the last call; NULL: none.
+const char *earlier_ready(struct earlier *earlier);
 void earlier_free(struct earlier *earlier);
 
 // Initialise with zeros.
 struct tasks {
     struct task *row; // tasks of this shard only
     size_t count;
+    bool waits; // a task whose own file of a filter is missing is skipped with FAULT_MISSING; `why` is the file
     struct key_table directories; // of struct directory, by path
     struct key_table logged;      // values of `nearest` whose errors were logged
     // The identities of all inputs, and of the files that the chain reads. An output must not replace one of these

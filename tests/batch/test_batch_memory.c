@@ -248,10 +248,10 @@ static void test_groups(void)
     unit_directory(arrivals);
     CHECK(watch_open(&watch, (const char *const[]){arrivals}, 1));
     polls = 20;
-    CHECK(watch_wait(&watch, &failed) && !failed);
+    CHECK(watch_wait(&watch, -1, &failed) && !failed);
     CHECK_NUMBER(watch.names, 1000);
     CHECK_HAS(watch.name[0], "/0000.png");
-    CHECK(watch_wait(&watch, &failed));
+    CHECK(watch_wait(&watch, -1, &failed));
     CHECK_HAS(watch.name[0], "/1000.png");
     CHECK(polls == 0 && watch.names >= 900);
     watch_close(&watch);

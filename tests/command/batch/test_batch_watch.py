@@ -86,6 +86,30 @@ def numbered(c):
     c.check(child.returncode == 1 and b"many was removed" in err and err.count(b"\n") == 1, child.returncode, out, err)
 
 
+def late(c):
+    """An image waits for its mask, whether it arrives before or during the run."""
+    for name in "late", "masks":
+        os.makedirs(at(name))
+    png(at("late/a.png"), 8, 8), png(at("late/b.png"), 8, 8), png(at("masks/b.png"), 8, 8)
+    child = subprocess.Popen([BINARY, "batch", *CPU, "-f", "gray,within='masks/{stem}.png'", "--watch", "--no-sync",
+                              "-o", "mask", "late"], cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=environment())
+    c.check(appears("mask/b.png"), "an image with its mask")
+    told = child.stderr.readline()
+    c.check(told == b"monocle: warning: late/a.png waits for the file " + at("masks/a.png").encode() +
+            b", which is missing\n", told)
+    png(at("late/c.png"), 8, 8)
+    c.check(b"late/c.png waits" in child.stderr.readline() and not os.path.exists(at("mask/a.png")), "a second one")
+    png(at("masks/a.png"), 8, 8)
+    c.check(appears("mask/a.png"), "a mask that arrives later")
+    png(at("masks/c.png"), 8, 8)
+    c.check(appears("mask/c.png"), "another one")
+    child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=20 * PATIENCE)
+    c.check(child.returncode == 0 and err == b"" and out.count(b"late/a.png -> mask/a.png") == 1, child.returncode,
+            out, err)
+
+
 def refused(c):
     """Outputs among the watched images, one output for all, and options that do not fit."""
     os.makedirs(at("in"), exist_ok=True)
@@ -95,4 +119,4 @@ def refused(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
 
 
-sys.exit(Checks().run(watched, numbered, refused))
+sys.exit(Checks().run(watched, numbered, late, refused))
