@@ -135,9 +135,14 @@ void program_listen(struct program *program)
 // Says once that the program is waited for.
 static void tell_wait(const struct program *program, int64_t begun_ns, bool *told)
 {
-    if (!*told && clock_ms_since(begun_ns) > TOLD_MS)
+    if (*told || clock_ms_since(begun_ns) <= TOLD_MS)
+        return;
+    if (program->awaits)
+        log_warn("nothing has arrived from %s; check its address and that the sender runs (Ctrl+C ends the wait)",
+                 program->awaits);
+    else
         log_warn("waiting for %s, which still runs", program->name);
-    *told = *told || clock_ms_since(begun_ns) > TOLD_MS;
+    *told = true;
 }
 
 char *program_read(struct program *program, size_t limit)

@@ -21,6 +21,7 @@ struct program {
     int input;                   // PROGRAM_TALKS: our end of its standard input, which does not block; -1: closed
     int errors;                  // its standard error; -1: closed
     int file;                    // an open file of ours that it gets as PROGRAM_FILE; 0: none
+    const char *awaits;          // for a message: where its input comes from, if that may be silent; NULL: nowhere
     const atomic_bool *given_up; // true: program_read returns; NULL: never
     bool outlasts_signals;       // only `given_up` ends program_read
     char line[PROGRAM_LINE];     // the line of standard error that is being read
@@ -40,9 +41,9 @@ enum program_pipe {
 bool program_find(const char *name, char *path, size_t size);
 
 // Starts a program of PATH, or of a path with '/', without a shell, in a process group of its own. Its other standard
-// stream is /dev/null; it has no other open files but `file`. Sets all members except `file`, `given_up`,
-// `outlasts_signals`, `heard` and `context`. Returns 0, or errno: ENOENT if the program is not installed. On any
-// thread; later calls on one thread at a time.
+// stream is /dev/null; it has no other open files but `file`. Sets all members except `file`, `awaits`,
+// `given_up`, `outlasts_signals`, `heard` and `context`. Returns 0, or errno: ENOENT if the program is not installed.
+// On any thread; later calls on one thread at a time.
 int program_start(struct program *program, const char *const arguments[], enum program_pipe pipe);
 // Reads the lines that have arrived on standard error. Call it often: a full pipe stops the program.
 void program_listen(struct program *program);

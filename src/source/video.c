@@ -251,7 +251,10 @@ static char *ask(struct video *video, const char *name, const char *const option
     count = add_input_options(video, arguments, count);
     arguments[count] = "-i";
     arguments[count + 1] = video->input;
-    struct program ffprobe = {.heard = hear_ffprobe, .context = video, .given_up = video->given_up};
+    struct program ffprobe = {.heard = hear_ffprobe,
+                              .context = video,
+                              .awaits = video->way->scheme ? video->input : NULL,
+                              .given_up = video->given_up};
     const int error = program_start(&ffprobe, arguments, PROGRAM_WRITES);
     if (error != 0) {
         ffmpeg_log_not_started("play", name, "ffprobe", error);
