@@ -428,6 +428,18 @@ void file_directory(const char *path, char directory[PATH_MAX])
     snprintf(directory, PATH_MAX, "%.*s", slash && slash > path ? (int)(slash - path) : 1, path);
 }
 
+bool file_path(const char *name, const char *directory, char *path, size_t size)
+{
+    char working[PATH_MAX];
+    const char *home = getenv("HOME");
+    if (name[0] == '/')
+        return (size_t)snprintf(path, size, "%s", name) < size;
+    if (strncmp(name, "~/", 2) == 0 && home)
+        return (size_t)snprintf(path, size, "%s/%s", home, name + 2) < size;
+    directory = directory ? directory : getcwd(working, sizeof(working));
+    return directory && (size_t)snprintf(path, size, "%s/%s", directory, name) < size;
+}
+
 // Reads the status of the directory of a file, which need not exist.
 static bool stat_directory(const char *path, struct stat *status)
 {

@@ -103,6 +103,9 @@ bool file_writable(const char *path, bool atomic);
 const char *file_base(const char *path);
 // Writes the directory of a path; "." if it has none.
 void file_directory(const char *path, char directory[PATH_MAX]);
+// Writes the path of a name that is relative to a directory (NULL: the working directory) or begins with "~/". False:
+// it has no room.
+bool file_path(const char *name, const char *directory, char *path, size_t size);
 
 // Returns true if two paths name the same file, which need not exist. Always false for character devices such as
 // /dev/null, which may have several writers.

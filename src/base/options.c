@@ -1,7 +1,9 @@
 // options.c: command-line options as tables: parsing, suggestions
 #include "base/options.h"
 
+#include "base/alloc.h"
 #include "base/cache.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -21,7 +23,8 @@ struct parser {
     const struct option_list *list;
     void *values;
     const char *where;              // for messages: "FILE:LINE: ", or "" for the command line
-    int *lines, line;               // option_file.line, and the line now; NULL: this is the command line
+    struct option_file *file;       // NULL: this is the command line
+    int line;                       // of the file
     const char *given[OPTION_ROWS]; // the value of each option; "" for a flag; NULL: not given
 };
 
@@ -107,6 +110,13 @@ int options_choose(const char *word, const char *what, const char *const *names)
 
 static bool store_text(const struct parser *p, const struct option *o, const char *text, void *member)
 {
+    const bool named = options_find("file|directory", text_or(o->complete, "")) >= 0 && strcmp(text, "-") != 0;
+    if (p->file && named) {
+        char **path = &p->file->path[o - p->list->options];
+        *path = *path ? *path : xalloc(PATH_MAX);
+        file_path(text, p->file->directory, *path, PATH_MAX);
+        text = *path;
+    }
     *(const char **)member = text;
     return true;
 }
@@ -360,8 +370,8 @@ static bool store(struct parser *p, const struct option *o, const char *text, bo
         return false;
     }
     *given = text;
-    if (used && p->lines)
-        p->lines[o - p->list->options] = p->line;
+    if (used && p->file)
+        p->file->line[o - p->list->options] = p->line;
     void *member = used ? (void *)((char *)p->values + o->offset) : &unused;
     if (o->type == OPTION_FLAG) {
         *(bool *)member = true;
@@ -583,8 +593,9 @@ static bool take_text(const struct parser *line, const char *file, char *text)
 {
     char where[PATH_MAX + 32];
     struct parser p = {
-        .list = line->list, .values = line->values, .where = where, .lines = file_of(line->list, line->values)->line};
+        .list = line->list, .values = line->values, .where = where, .file = file_of(line->list, line->values)};
     char *name, *value;
+    file_directory(file, p.file->directory);
     while (text_next_setting(&text, &p.line, &name, &value)) {
         snprintf(where, sizeof(where), "%s:%d: ", file, p.line);
         if (!take_setting(&p, line, name, value))
@@ -594,12 +605,29 @@ static bool take_text(const struct parser *line, const char *file, char *text)
     return agree(&p);
 }
 
+void options_file_free(struct option_file *file)
+{
+    for (int i = 0; i < OPTION_ROWS; i++)
+        free(file->path[i]);
+    free(file->text);
+}
+
+static int line_of(const struct option_list *list, const struct option_file *file, const char *name)
+{
+    const struct option *o = find_name(list, name, strlen(name));
+    return o ? file->line[o - list->options] : 0;
+}
+
+const char *options_directory(const struct option_list *list, const struct option_file *file, const char *name)
+{
+    return line_of(list, file, name) > 0 ? file->directory : NULL;
+}
+
 void options_place(const struct option_list *list, const struct option_file *file, const char *name,
                    char place[OPTION_PLACE])
 {
     char path[PATH_MAX];
-    const struct option *o = find_name(list, name, strlen(name));
-    const int line = o ? file->line[o - list->options] : 0;
+    const int line = line_of(list, file, name);
     place[0] = '\0';
     if (line > 0 && config_path(list->file, path))
         snprintf(place, OPTION_PLACE, "%s:%d: ", path, line);

@@ -1,6 +1,7 @@
 // options.h: command-line options as tables; parsing, help, suggestions and completion come from the rows
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,9 +25,12 @@ struct option_texts {
 
 // The user's configuration file, as it was read.
 struct option_file {
-    char *text;            // the values point into it; the caller frees it
-    int line[OPTION_ROWS]; // of each option whose value is from the file; 0: of the others
+    char *text;               // the values point into it,
+    char *path[OPTION_ROWS];  // or, for names of files, are these
+    char directory[PATH_MAX]; // of the file
+    int line[OPTION_ROWS];    // of each option whose value is from the file; 0: of the others
 };
+void options_file_free(struct option_file *file);
 
 struct option_size {
     int width, height; // 0 when not given
@@ -60,7 +64,8 @@ struct option_list {
     const char *actions;           // "list|show": the first operand is one of these words; NULL: it is not
     const char *complete;          // for completion of the other operands: "source", "filter", ...; NULL: nothing
     // File of the user's configuration (base/cache.h) with lines "option=value" or "option". Its options are used if
-    // the command line has neither them nor an option that contradicts them, nor the option "no-config". NULL: none
+    // the command line has neither them nor an option that contradicts them, nor the option "no-config". Names of
+    // files (of OPTION_TEXT, `complete` is "file" or "directory") are relative to its directory. NULL: none
     const char *file;
     size_t file_offset; // of a struct option_file in the options struct
 };
@@ -83,6 +88,8 @@ enum option_result options_parse(const struct option_list *list, int argc, char 
 enum { OPTION_PLACE = 4096 + 32 };
 void options_place(const struct option_list *list, const struct option_file *file, const char *name,
                    char place[OPTION_PLACE]);
+// Returns the directory of the list's file if an option's value is from it, else NULL.
+const char *options_directory(const struct option_list *list, const struct option_file *file, const char *name);
 
 // Takes options from a text as of option_list.file. Changes the text, into which the values point. `file` is for
 // messages. False: a line is wrong (logged with its number).

@@ -51,7 +51,7 @@ static void offer_options(const struct typed *typed, const struct option_list *l
 static void offer_looks(const struct typed *typed)
 {
     struct looks *looks = xalloc(sizeof(*looks));
-    looks_open(looks);
+    looks_open(looks, false);
     for (int i = 0; i < looks->count; i++)
         offer(typed, looks->look[i].name, looks->look[i].chain);
     looks_close(looks);

@@ -75,8 +75,8 @@ static bool add(struct looks *looks, const struct look *look, int first, const c
 }
 
 // Adds the looks of a text with lines "name = chain", which it changes. A look replaces an earlier one of the same
-// text, but not one that was there before. Leaves out bad lines, with a warning for each of the user's first ones.
-static void add_text(struct looks *looks, char *text, bool users, const char *file)
+// text, but not one that was there before. Leaves out bad lines; `warns`: with a warning for each of the first ones.
+static void add_text(struct looks *looks, char *text, bool users, bool warns, const char *file)
 {
     const int first = looks->count;
     int line = 0, bad = 0;
@@ -86,21 +86,21 @@ static void add_text(struct looks *looks, char *text, bool users, const char *fi
     while (text_next_setting(&text, &line, &name, &chain)) {
         look.name = name;
         look.chain = chain;
-        if (!add(looks, &look, first, directory, why) && users && bad++ < WARNINGS)
+        if (!add(looks, &look, first, directory, why) && warns && bad++ < WARNINGS)
             log_warn("%s:%d: %s; this look is left out", file, line, why);
     }
     if (bad > WARNINGS)
         log_warn("%s: more looks are left out: %d", file, bad - WARNINGS);
 }
 
-static void add_users(struct looks *looks)
+static void add_users(struct looks *looks, bool warns)
 {
     char path[PATH_MAX];
     const char *unsafe;
     char *text = looks->text[0] = config_read(file_name, FILE_MOST, path, &unsafe);
     if (text) {
-        add_text(looks, text, true, path);
-    } else if (errno != ENOENT && errno != ENOTDIR) {
+        add_text(looks, text, true, warns, path);
+    } else if (warns && errno != ENOENT && errno != ENOTDIR) {
         char why[CONFIG_WHY];
         config_explain(path, unsafe, FILE_MOST, why);
         log_warn("the looks in %s are not used: %s", path, why);
@@ -127,14 +127,14 @@ static void move_saved(struct looks *looks)
     memcpy(&looks->look[others], saved, (size_t)count * sizeof(*saved));
 }
 
-void looks_open(struct looks *looks)
+void looks_open(struct looks *looks, bool warns)
 {
     const struct resource *shipped = resource_find("assets/looks");
     *looks = (struct looks){0};
-    add_users(looks);
+    add_users(looks, warns);
     if (shipped) {
         looks->text[1] = xstrndup((const char *)shipped->data, shipped->size);
-        add_text(looks, looks->text[1], false, shipped->name);
+        add_text(looks, looks->text[1], false, false, shipped->name);
     }
     move_saved(looks);
 }
@@ -161,10 +161,10 @@ bool look_mattes_ready(const struct chain *chain, char error[CHAIN_ERROR])
     return true;
 }
 
-bool look_parse_part(const char *text, enum chain_part which, struct chain *chain)
+bool look_parse_part(const char *text, enum chain_part which, const char *directory, struct chain *chain)
 {
     char error[CHAIN_ERROR];
-    if (chain_parse_part(chain, which, text, error)) {
+    if (chain_parse_part(chain, which, text, directory, error)) {
         if (!look_mattes_ready(chain, error)) {
             log_error("%s", error);
             return false;
@@ -173,7 +173,7 @@ bool look_parse_part(const char *text, enum chain_part which, struct chain *chai
         return true;
     }
     struct looks *looks = xalloc(sizeof(*looks));
-    looks_open(looks);
+    looks_open(looks, false);
     if (which == PART_LOOK && looks_find(looks, text))
         log_error("there is no filter '%s', but a look; use --look %s", text, text);
     else
@@ -208,11 +208,12 @@ const struct look *looks_with(const struct looks *looks, const struct chain *cha
     return NULL;
 }
 
-bool look_parse(const char *name, const char *more, struct chain *chain)
+bool look_parse(const char *name, const char *more, const char *directory, struct chain *chain)
 {
     struct looks *looks = xalloc(sizeof(*looks));
     char error[CHAIN_ERROR];
-    looks_open(looks);
+    if (name)
+        looks_open(looks, true);
     const struct look *look = name ? looks_find(looks, name) : NULL;
     const bool known = look || !name;
     if (!known && filter_find(name))
@@ -222,7 +223,7 @@ bool look_parse(const char *name, const char *more, struct chain *chain)
     if (!known)
         log_error("%s", error);
     char *text = xprintf("%s%s%s", look ? look->chain : "", text_if(look && more, ","), more ? more : "");
-    const bool ok = known && look_parse_part(text, PART_LOOK, chain);
+    const bool ok = known && look_parse_part(text, PART_LOOK, directory, chain);
     free(text);
     looks_close(looks);
     free(looks);
@@ -234,7 +235,7 @@ bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_N
     char text[CHAIN_TEXT], line[CHAIN_TEXT + LOOK_NAME + 8], path[PATH_MAX];
     struct looks now;
     bool ok = chain_print_part(chain, PART_LOOK, text);
-    looks_open(&now); // another window may have saved looks
+    looks_open(&now, false); // another window may have saved looks
     for (int i = 1; snprintf(name, LOOK_NAME + 1, "look-%d", i) && looks_find(&now, name);)
         i++;
     looks_close(&now);
@@ -249,7 +250,7 @@ bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_N
         return false;
     }
     looks_close(looks);
-    looks_open(looks);
+    looks_open(looks, false);
     return true;
 }
 
@@ -295,7 +296,7 @@ static int looks_run(int argc, char **argv)
     if (!user_filters_load(getenv("MONOCLE_FILTERS")))
         return EXIT_USAGE;
     struct looks *looks = xalloc(sizeof(*looks));
-    looks_open(looks);
+    looks_open(looks, true);
     json_t *array = o.json ? json_array() : NULL;
     for (int i = 0; i < looks->count; i++) {
         const struct look *look = &looks->look[i];

@@ -20,9 +20,9 @@ struct looks {
     char *text[LOOK_TEXTS]; // the looks point into these
 };
 
-// Reads all looks. A bad line of the user's file is left out; the first ones are logged as warnings with their places,
-// further ones as a number. Main thread.
-void looks_open(struct looks *looks);
+// Reads all looks. A bad line of the user's file is left out; `warns`: the first ones are logged as warnings with their
+// places, further ones as a number. Main thread.
+void looks_open(struct looks *looks, bool warns);
 void looks_close(struct looks *looks);                                      // accepts a zeroed struct
 const struct look *looks_find(const struct looks *looks, const char *name); // NULL: there is none
 // Writes one line: there is no look of this name. It has the most similar name, or other advice.
@@ -32,15 +32,16 @@ const struct look *looks_with(const struct looks *looks, const struct chain *cha
 // Returns true if looks_with may return this look.
 bool look_has(const struct look *look, const struct chain *chain);
 
-// Parses the arguments of --look and -f, of which one may be NULL. The filters of -f follow those of the look. False:
-// one is wrong (logged, with advice).
-bool look_parse(const char *name, const char *more, struct chain *chain);
-bool look_parse_part(const char *text, enum chain_part which, struct chain *chain); // parses one option likewise
+// Parses the arguments of --look and -f, of which one may be NULL. The filters of -f follow those of the look. Names of
+// files are relative to `directory`, as in chain_parse_from. False: one is wrong (logged, with advice).
+bool look_parse(const char *name, const char *more, const char *directory, struct chain *chain);
+// Parses one option likewise.
+bool look_parse_part(const char *text, enum chain_part which, const char *directory, struct chain *chain);
 
-// Saves the chain's look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
 // Returns false if the program of a matte is missing: the run must not start, and show what was to be hidden. `error`
 // gets one line.
 bool look_mattes_ready(const struct chain *chain, char error[CHAIN_ERROR]);
 
+// Saves the chain's look with the first free name of "look-1", "look-2", ... in the user's file. False on failure;
 // `why` then gets one line (not logged). `name` gets the name.
 bool looks_save(struct looks *looks, const struct chain *chain, char name[LOOK_NAME + 1], char why[CHAIN_ERROR]);

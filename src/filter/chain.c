@@ -202,15 +202,18 @@ int chain_kept(const struct chain *chain, int stage)
 // Returns false if pixels have moved before a filter that needs them where the frame has them.
 static bool check_frame(const struct chain *chain, char error[CHAIN_ERROR])
 {
-    const struct filter *mover = NULL;
+    const struct stage *mover = NULL;
     for (int i = 0; i < chain->count; i++) {
-        const struct filter *filter = chain->stage[i].filter;
-        if (filter_sees_frame(filter) && mover) {
-            snprintf(error, CHAIN_ERROR, "%s: %s before it moves pixels; put %s after %s", filter->name, mover->name,
-                     mover->name, filter->name);
+        const struct stage *stage = &chain->stage[i];
+        const char *name = stage->filter->name, *before = mover ? mover->filter->name : NULL;
+        if (filter_sees_frame(stage->filter) && mover && mover->part == stage->part)
+            snprintf(error, CHAIN_ERROR, "%s: %s before it moves pixels; put %s after %s", name, before, before, name);
+        else if (filter_sees_frame(stage->filter) && mover)
+            snprintf(error, CHAIN_ERROR, "%s: %s of %s before it moves pixels; put %s into %s, after %s", name, before,
+                     chain_part_name(mover->part), before, chain_part_name(stage->part), name);
+        if (filter_sees_frame(stage->filter) && mover)
             return false;
-        }
-        mover = filter_moves(filter) && !filter->mirror && !filter->flip ? filter : mover;
+        mover = filter_moves(stage->filter) && !stage->filter->mirror && !stage->filter->flip ? stage : mover;
     }
     return true;
 }
@@ -310,10 +313,11 @@ static bool fail_part(enum chain_part which, const char *why, char error[CHAIN_E
     return false;
 }
 
-bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, char error[CHAIN_ERROR])
+bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, const char *directory,
+                      char error[CHAIN_ERROR])
 {
     char why[CHAIN_ERROR];
-    return chain_parse(part, text, why) || fail_part(which, why, error);
+    return chain_parse_from(part, text, directory, why) || fail_part(which, why, error);
 }
 
 bool chain_put_part(struct chain *chain, enum chain_part which, const struct chain *part, char error[CHAIN_ERROR])
@@ -335,8 +339,8 @@ bool chain_put_part(struct chain *chain, enum chain_part which, const struct cha
             whole.stage[whole.count++].part = at;
         }
     }
-    if (!chain_check_masks(&whole, why))
-        return fail_part(which, why, error);
+    if (!chain_check_masks(&whole, error))
+        return false;
     *chain = whole;
     return true;
 }

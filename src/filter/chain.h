@@ -47,15 +47,16 @@ void chain_release(struct chain *chain);
 
 // Parses chain text. False on failure; `error` then gets one line with the place and a suggestion.
 bool chain_parse(struct chain *chain, const char *text, char error[CHAIN_ERROR]);
-// The same; names of files are relative to this directory, not to the working directory.
+// The same; names of files are relative to this directory. NULL: to the working directory.
 bool chain_parse_from(struct chain *chain, const char *text, const char *directory, char error[CHAIN_ERROR]);
 // Writes text that parses to the same chain, without default values and without stages `none`. It has a parameter's
 // name only if the position is not enough: "contrast=brightness=10". An empty chain is "none". False: the text does not
 // fit; that of a parsed chain always fits.
 bool chain_print(const struct chain *chain, char text[CHAIN_TEXT]);
 
-// As chain_parse; `error` names the part, unless it is the look.
-bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, char error[CHAIN_ERROR]);
+// As chain_parse_from; `error` names the part, unless it is the look.
+bool chain_parse_part(struct chain *part, enum chain_part which, const char *text, const char *directory,
+                      char error[CHAIN_ERROR]);
 bool chain_print_part(const struct chain *chain, enum chain_part which, char text[CHAIN_TEXT]); // as chain_print
 void chain_get_part(const struct chain *chain, enum chain_part which, struct chain *part);
 // Replaces a part. False: the chain has no room for it, or a mask of another part forbids it; `error` then gets one

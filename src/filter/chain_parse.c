@@ -1,6 +1,7 @@
 // chain_parse.c: parses chain text into stages (docs/pixels.md section 4)
 #include "filter/chain.h"
 
+#include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "filter/user_filters.h"
@@ -226,18 +227,6 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
-// Writes the absolute name of a file, because chains are saved. `from`: as parse.directory. False: it is too long.
-static bool absolute_name(const char *text, const char *from, char name[FILTER_FILE])
-{
-    char working[PATH_MAX];
-    const char *home = getenv("HOME"), *directory = from ? from : getcwd(working, sizeof(working));
-    if (text[0] == '/')
-        return snprintf(name, FILTER_FILE, "%s", text) < FILTER_FILE;
-    if (strncmp(text, "~/", 2) == 0 && home)
-        return snprintf(name, FILTER_FILE, "%s/%s", home, text + 2) < FILTER_FILE;
-    return directory && snprintf(name, FILTER_FILE, "%s/%s", directory, text) < FILTER_FILE;
-}
-
 // Finds the file of the directory with the most similar name. False: there is none.
 static bool nearest_file(const char *path, char nearest[NAME_MAX + 1])
 {
@@ -265,7 +254,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
     char *name = stage->values.file;
     *value = strcmp(text, "none") != 0;
     name[0] = '\0';
-    if (*value > 0 && !absolute_name(text, parse->directory, name))
+    if (*value > 0 && !file_path(text, parse->directory, name, FILTER_FILE)) // absolute, because chains are saved
         return fail(parse, "%s: the name of the file %s has more than %d characters with its directory",
                     parse->filter->name, row->name, FILTER_FILE - 1);
     if (*value == 0 || filter_file_varies(&stage->values) || access(name, R_OK) == 0)

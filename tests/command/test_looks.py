@@ -93,6 +93,10 @@ def wrong(c):
         c.check(code == 0 and len(own_looks) == count, text[:40], code, own_looks[:5])
         c.check(count == 400 or listed[count:] == shipped_looks, text[:40], "the other looks", listed)
         c.check(all(one in errors for one in says) and errors.count("\n") == len(says), text[:40], errors)
+    env = write("ok = gray\nbad\n")
+    for args, count in (("-f", "gray"), 0), (("--look", "ok"), 1), (("-f", "blurr"), 1):  # a warning, or the error
+        errors = run(BINARY, "live", "pattern:32x32", "--headless", "-n", "1", "-p", "cpu", *args, **env)[2]
+        c.check(errors.count("\n") == count and ("looks:2: " in errors) == (args[0] == "--look"), args, errors)
     env = write("ok = gray\n")
     os.chmod(at("config", "monocle", "looks"), 0o622)
     code, listed, errors = looks(**env)
@@ -119,7 +123,8 @@ def arguments(c):
                        (("--look", "ink", "--showcase"), "contradict"),
                        (("--look", "ink", "-f", "blurr"), "did you mean 'blur'"),
                        (("--titles", "txet"), "titles: there is no filter 'txet'"),
-                       (("-f", "keep,blur,matte", "--camera", "rotate"), "camera: matte: rotate before it moves")]:
+                       (("-f", "keep,blur,matte", "--camera", "rotate"),
+                        "matte: rotate of camera before it moves pixels; put rotate into chain, after matte")]:
         code, _, errors = run(BINARY, "live", "pattern:32x32", "--headless", *args)
         c.check(code == 2 and says in errors and errors.count("\n") == 1, args, code, errors)
     words = run(BINARY, "completion", "words", "live", "--look", "")[1].decode()

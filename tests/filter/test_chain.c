@@ -285,12 +285,14 @@ static void test_parts(struct check *check)
                "filters of the part, with another one: %s", error);
     chain_parse(&part, "keep,blur,matte", error);
     chain_put_part(&chain, PART_LOOK, &part, error);
-    check_that(check,
-               chain_parse(&part, "rotate", error) && !chain_put_part(&chain, PART_CAMERA, &part, error) &&
-                   strcmp(error, "camera: matte: rotate before it moves pixels; put rotate after matte") == 0,
-               "a mask that needs the frame: %s", error);
+    check_that(
+        check,
+        chain_parse(&part, "rotate", error) && !chain_put_part(&chain, PART_CAMERA, &part, error) &&
+            strcmp(error, "matte: rotate of camera before it moves pixels; put rotate into chain, after matte") == 0,
+        "a mask that needs the frame: %s", error);
     check_that(check, chain_print(&chain, text) && strcmp(text, "blur,keep,blur,matte") == 0, "it stays: %s", text);
-    check_that(check, !chain_parse_part(&part, PART_TITLES, "txet", error) && strncmp(error, "titles: there", 13) == 0,
+    check_that(check,
+               !chain_parse_part(&part, PART_TITLES, "txet", NULL, error) && strncmp(error, "titles: there", 13) == 0,
                "the message names the part: %s", error);
 }
 

@@ -42,7 +42,7 @@ static void check_looks(void)
 {
     static struct looks looks;
     char error[CHAIN_ERROR];
-    looks_open(&looks);
+    looks_open(&looks, true);
     for (int i = 0; i < looks.count; i++) {
         struct chain chain;
         if (!looks.look[i].name[0] || strlen(looks.look[i].name) > LOOK_NAME ||
@@ -112,6 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 abort();
         }
     }
+    if (options)
+        options_file_free(&options->config); // without its text
     free(options);
     free(text);
     return 0;

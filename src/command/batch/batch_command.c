@@ -210,7 +210,7 @@ static bool take_memory(struct batch_options *o)
 
 static bool take_chain(struct batch_options *o)
 {
-    if (!look_parse(o->look, o->filters, &o->setup.chain))
+    if (!look_parse(o->look, o->filters, NULL, &o->setup.chain))
         return false;
     if (o->setup.chain.count > CHAIN_MAX - 2 && !o->setup.encoding.keep_orientation) {
         log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",

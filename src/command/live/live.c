@@ -206,7 +206,7 @@ static int live_main(int argc, char **argv)
     if (s->options.error_window && !started && code != EXIT_OK && error[0])
         error_window_show(error);
     if (!(code & EXIT_AT_ONCE)) { // with EXIT_AT_ONCE another thread may still use the session
-        free(s->options.config.text);
+        options_file_free(&s->options.config);
         free(s);
     }
     return code;

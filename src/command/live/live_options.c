@@ -229,7 +229,8 @@ static bool take_kernels(struct live_options *o)
 
 static bool take_filter(struct live_options *o)
 {
-    return (!o->filters && !o->look) || look_parse(o->look, o->filters, &o->chain);
+    const char *directory = options_directory(&live_list, &o->config, "filter");
+    return (!o->filters && !o->look) || look_parse(o->look, o->filters, directory, &o->chain);
 }
 
 // Takes the text of a part; NULL: not given. Returns false if it is wrong (logged).
@@ -239,7 +240,7 @@ static bool take_part(struct live_options *o, enum chain_part which, const char 
     char error[CHAIN_ERROR];
     if (!text)
         return true;
-    if (!look_parse_part(text, which, &part))
+    if (!look_parse_part(text, which, options_directory(&live_list, &o->config, chain_part_name(which)), &part))
         return false;
     const bool fits = chain_put_part(&o->chain, which, &part, error);
     if (!fits)

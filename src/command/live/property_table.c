@@ -69,7 +69,7 @@ static bool take_part(struct session *s, enum chain_part which, const struct cha
 static bool set_part(const struct controlled *run, enum chain_part which, const char *value, char why[PROPERTY_WHY])
 {
     struct chain part = {.count = 0};
-    if ((strcmp(value, "none") != 0 && !chain_parse_part(&part, which, value, why)) ||
+    if ((strcmp(value, "none") != 0 && !chain_parse_part(&part, which, value, NULL, why)) ||
         !take_part(run->context, which, &part, why))
         return false;
     chain_warn_useless(&part);

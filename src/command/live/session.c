@@ -401,8 +401,9 @@ static void set_limits(struct session *s)
 {
     const struct live_options *o = &s->options;
     struct stream *stream = &s->stream;
-    const bool endless = o->loop || stream->playback.info->endless,
-               kept = o->outputs.screenshot || o->outputs.record || o->virtual_camera.count > 0 || o->socket;
+    const bool endless = o->loop || stream->playback.info->endless, kept = o->outputs.screenshot || o->outputs.record ||
+                                                                           o->virtual_camera.count > 0 || o->socket ||
+                                                                           o->stages;
     stream->setup.limit = (uint64_t)o->frames;
     stream->setup.served = s->control != NULL;
     stream->setup.driven = stream->window || s->control || s->options.stages;
@@ -523,7 +524,7 @@ bool session_open(struct session *s)
     settings_init(&stream->settings, &o->chain, o->path);
     live_set_settings(o, &stream->settings);
     if (!o->headless || o->socket)
-        looks_open(&s->looks);
+        looks_open(&s->looks, true);
     if (!last_run_open(s)) {
         stream->code = EXIT_USAGE;
         return false;

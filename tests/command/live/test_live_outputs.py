@@ -456,6 +456,15 @@ def config(c):
         write(text)
         code, err = chain()
         c.check(code == 2 and "%s:%d: " % (path, line) in err and word in err and err.count("\n") == 1, text[:40], err)
+    png(at("config", "monocle", "logo.png"), 4, 4), os.mkdir(at("config", "monocle", "two"))
+    write(b"frames=1\npath=cpu\nfilter=overlay=logo.png\ntitles=overlay=logo.png:4\ntrace=trace.json\nfilters=two\n"
+          b"record=-")
+    code, out, err = live("pattern:32x24@200", "--headless", XDG_CONFIG_HOME=at("config"))
+    c.check(code == 0 and out.startswith(b"YUV4MPEG2 ") and os.path.exists(at("config", "monocle", "trace.json")) and
+            not os.path.exists(at("trace.json")), "names beside the file", code, err)
+    png(at("logo.png"), 4, 4)
+    found = chain("-f", "overlay=logo.png", "--record", "here.y4m", "--overwrite")
+    c.check(found[:2] == ("overlay=%s" % at("logo.png"), 1) and os.path.exists(at("here.y4m")), "of the command", found)
     write(b"filter=gray\nlook=noir\nframes=1")
     c.check(chain()[0].startswith("gray,gamma") and chain()[0].endswith(",gray"), "a look, then filters", chain())
     write(b"loop\nshowcase\nlook=ink")
@@ -496,6 +505,8 @@ def stages(c):
         code, _, err = run(BINARY, "batch", "-p", "cpu", "-f", ",".join(filters[:count]) or "none", at("in.png"), "-o",
                            at(f"{count}.png"))
         c.check(code == 0 and picture(at("lesson", row["file"])) == picture(at(f"{count}.png")), row["file"], err)
+    code, _, err = live("pattern:32x24", "--headless", "-p", "cpu", "--stages", "endless", "-f", "gray")
+    c.check(code == 0 and not os.path.exists(at("monocle-last.png")), "the last frame of an endless source", code, err)
     refused(c, 2, "--stages needs --headless", ["in.png", "--stages", "other"])
     code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "lesson")
     c.check(code == 2 and "cannot make the directory lesson: File exists; name a new one" in err, code, err)
