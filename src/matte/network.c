@@ -305,7 +305,8 @@ static const char *read_convolution(struct network *network, struct operation *o
         step->bias = step->in[2]->data;
         return step->in[2]->count == (size_t)channels ? NULL : unfit;
     }
-    if (!need_scratch(network, (size_t)out->shape[2], window * channels))
+    const size_t columns = (size_t)(out->shape[2] - 1) * step->stride_x + step->kernel_x; // of the rows of windows
+    if (!need_scratch(network, columns * step->kernel_y, (size_t)channels))
         return no_memory;
     return set_weights(network, step, (size_t)out->shape[3], 1, window * channels);
 }

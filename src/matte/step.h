@@ -38,7 +38,7 @@ struct network_step {
     // the order of the input. The last block is filled up with zeros. Depthwise: a weight for each channel, for each
     // place of the window. Bias: one for each output channel, filled up in the same way.
     float *weights, *bias;
-    float *scratch; // convolution: windows of a row; transposed: a row of results
+    float *scratch; // convolution: rows of windows; transposed: a row of results
     bool half_pixels;
 };
 
