@@ -70,6 +70,8 @@ static const struct {
 static void test_formats(void)
 {
     size_t size;
+    enum codec_format format;
+    const bool gif = codec_from_name("gif", &format); // this build has giflib
     struct image png = {0}, other;
     char *data = load("small.png", &size);
     check_that(&check, imagefile_decode(&png, data, size, why), "small.png is read");
@@ -78,12 +80,13 @@ static void test_formats(void)
     free(data);
     data = load("small.gif", &size);
     data[4] = '7'; // as in version 1
-    check_that(&check, imagefile_decode(&other, data, size, why), "GIF87a is read");
+    check_that(&check, imagefile_decode(&other, data, size, why) == gif, "GIF87a is read");
     image_free(&other);
     free(data);
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+        if (!gif && strstr(good[i].name, ".gif"))
+            continue;
         data = load(good[i].name, &size);
-        enum codec_format format;
         check_that(&check, codec_probe(data, size < CODEC_PROBE_BYTES ? size : CODEC_PROBE_BYTES, &format),
                    "%s is recognised", good[i].name);
         if (check_that(&check, imagefile_decode(&other, data, size, why), "%s is read", good[i].name)) {
