@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <pipewire/pipewire.h>
@@ -243,6 +244,41 @@ void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, in
                                            SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
                                            SPA_POD_Int(sizeof(struct spa_meta_header)));
     pw_stream_update_params(stream, params, 2);
+}
+
+// Checks the file's size, because a read behind its end would end the process. PipeWire's own memory is sealed, so that
+// nobody can make it smaller later.
+bool pipewire_map(const struct spa_data *from, struct pipewire_map *map)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = from->mapoffset % page;
+    *map = (struct pipewire_map){.length = from->maxsize, .dma = -1};
+    if (from->type == SPA_DATA_MemPtr) {
+        map->at = from->data;
+        return map->at;
+    }
+    if ((from->type != SPA_DATA_MemFd && from->type != SPA_DATA_DmaBuf) || from->fd < 0 || from->fd > INT_MAX)
+        return false;
+    const off_t end = lseek((int)from->fd, 0, SEEK_END);
+    if (from->maxsize == 0 || end < 0 || (uint64_t)from->mapoffset + from->maxsize > (uint64_t)end)
+        return false;
+    void *pages = mmap(NULL, from->maxsize + skip, PROT_READ, MAP_SHARED, (int)from->fd, from->mapoffset - skip);
+    if (pages == MAP_FAILED)
+        return false;
+    map->pages = pages;
+    map->page_bytes = from->maxsize + skip;
+    map->at = (uint8_t *)pages + skip;
+    if (from->type == SPA_DATA_DmaBuf)
+        map->dma = dup((int)from->fd);
+    return true;
+}
+
+void pipewire_unmap(struct pipewire_map *map)
+{
+    if (map->pages)
+        munmap(map->pages, map->page_bytes);
+    if (map->pages && map->dma >= 0)
+        close(map->dma);
+    *map = (struct pipewire_map){.dma = -1};
 }
 
 static const char too_short[] = "the buffer is shorter than a frame";

@@ -5,6 +5,7 @@
 
 struct pw_core;
 struct pw_stream;
+struct spa_data;
 
 enum { PIPEWIRE_WHY = 256 };
 enum { PIPEWIRE_RATE_MOST = 1000 }; // frames per second: higher rates are read as this or as unknown
@@ -45,6 +46,18 @@ void pipewire_copy(const struct pipewire_format *format, struct image *to, const
 // time of its frame. `shape`: of frames without padding in one memory; NULL: the producer chooses the layout.
 void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, int memories,
                               const struct image_shape *shape);
+
+// One memory of a buffer, mapped for reading.
+struct pipewire_map {
+    uint8_t *at; // NULL: not mapped
+    size_t length;
+    void *pages; // NULL: libpipewire owns the mapping, which ends with the buffer
+    size_t page_bytes;
+    int dma; // descriptor of a DMA buffer, for the caches of its processor; -1: other memory
+};
+// Maps a memory, unless its numbers do not fit its file. False: it cannot be mapped; `map` is then empty.
+bool pipewire_map(const struct spa_data *from, struct pipewire_map *map);
+void pipewire_unmap(struct pipewire_map *map); // accepts an empty one
 
 // One mapped memory of a buffer, as its producer describes it. No value is trusted.
 struct pipewire_data {

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <linux/dma-buf.h>
@@ -36,11 +35,9 @@ struct memory {
     struct pw_buffer *buffer; // NULL: the producer has removed it
     bool used, lent, returned;
     bool borrowed; // libpipewire owns a mapping, so that frames must be copied
-    int count;     // of `data`; 0: they cannot be mapped
-    struct pipewire_data data[PIXFMT_PLANES];
-    void *map[PIXFMT_PLANES]; // pages with the data; NULL: none of ours
-    size_t pages[PIXFMT_PLANES];
-    int dma[PIXFMT_PLANES]; // descriptor of a DMA buffer, for the caches of its processor; -1: other memory
+    int count;     // of `map`; 0: they cannot be mapped
+    struct pipewire_map map[PIXFMT_PLANES];
+    struct pipewire_data data[PIXFMT_PLANES]; // of the last frame
 };
 
 // The capture thread uses all members, and any thread sets `resting`. The slot of a frame is a slot of the pool, or
@@ -76,39 +73,9 @@ struct viewer {
 
 static void unmap(struct memory *memory)
 {
-    for (int i = 0; i < PIXFMT_PLANES; i++) {
-        if (memory->map[i])
-            munmap(memory->map[i], memory->pages[i]);
-        if (memory->dma[i] >= 0)
-            close(memory->dma[i]);
-    }
+    for (int i = 0; i < memory->count; i++)
+        pipewire_unmap(&memory->map[i]);
     *memory = (struct memory){0};
-}
-
-// Maps one memory. Checks the file's size, because a read behind its end would end the process. PipeWire's own memory
-// is sealed, so that nobody can make it smaller later.
-static bool map_data(const struct spa_data *from, struct memory *memory, int i)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = from->mapoffset % page;
-    struct pipewire_data *data = &memory->data[i];
-    if (from->type == SPA_DATA_MemPtr && from->data) {
-        *data = (struct pipewire_data){.at = from->data, .length = from->maxsize};
-        return memory->borrowed = true;
-    }
-    if ((from->type != SPA_DATA_MemFd && from->type != SPA_DATA_DmaBuf) || from->fd < 0 || from->fd > INT_MAX)
-        return false;
-    const off_t end = lseek((int)from->fd, 0, SEEK_END);
-    if (from->maxsize == 0 || end < 0 || (uint64_t)from->mapoffset + from->maxsize > (uint64_t)end)
-        return false;
-    memory->pages[i] = from->maxsize + skip;
-    void *map = mmap(NULL, memory->pages[i], PROT_READ, MAP_SHARED, (int)from->fd, (off_t)(from->mapoffset - skip));
-    if (map == MAP_FAILED)
-        return false;
-    memory->map[i] = map;
-    *data = (struct pipewire_data){.at = (uint8_t *)map + skip, .length = from->maxsize};
-    if (from->type == SPA_DATA_DmaBuf)
-        memory->dma[i] = dup((int)from->fd);
-    return true;
 }
 
 static void add_buffer(void *context, struct pw_buffer *buffer)
@@ -121,12 +88,15 @@ static void add_buffer(void *context, struct pw_buffer *buffer)
     buffer->user_data = NULL;
     if (i < MEMORIES) {
         struct memory *memory = buffer->user_data = &viewer->memory[i];
-        *memory = (struct memory){.used = true, .buffer = buffer, .dma = {-1, -1, -1}};
+        *memory = (struct memory){.used = true, .buffer = buffer};
         const struct spa_buffer *from = buffer->buffer;
-        memory->count = from->n_datas <= PIXFMT_PLANES ? (int)from->n_datas : 0;
+        bool ok = from->n_datas <= PIXFMT_PLANES;
+        for (; ok && memory->count < (int)from->n_datas; memory->count++)
+            ok = pipewire_map(&from->datas[memory->count], &memory->map[memory->count]);
         for (int k = 0; k < memory->count; k++)
-            if (!map_data(&from->datas[k], memory, k))
-                memory->count = 0;
+            memory->borrowed = memory->borrowed || !memory->map[k].pages;
+        while (!ok && memory->count > 0)
+            pipewire_unmap(&memory->map[--memory->count]);
         viewer->buffers++;
     }
     pthread_mutex_unlock(&viewer->lock);
@@ -151,8 +121,8 @@ static void sync_caches(const struct memory *memory, uint64_t flag)
 {
     struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_READ | flag};
     for (int i = 0; i < memory->count; i++)
-        if (memory->dma[i] >= 0)
-            ioctl(memory->dma[i], DMA_BUF_IOCTL_SYNC, &sync);
+        if (memory->map[i].dma >= 0)
+            ioctl(memory->map[i].dma, DMA_BUF_IOCTL_SYNC, &sync);
 }
 
 // Gives the returned buffers back to the producer.
@@ -370,9 +340,8 @@ static const char *inspect(struct memory *memory, int64_t now, struct frame *fra
         const struct spa_chunk *chunk = from->datas[i].chunk;
         if (chunk->flags & SPA_CHUNK_FLAG_CORRUPTED)
             return "the producer reported damaged data";
-        memory->data[i].start = chunk->offset;
-        memory->data[i].bytes = chunk->size;
-        memory->data[i].stride = chunk->stride;
+        memory->data[i] =
+            (struct pipewire_data){memory->map[i].at, memory->map[i].length, chunk->offset, chunk->size, chunk->stride};
     }
     *frame = (struct frame){.ready_ns = now, .captured_ns = now};
     const int64_t pts = header ? header->pts : 0; // the producer may write it at any time

@@ -294,14 +294,13 @@ static void add_format(const struct answers *answers, const struct pipewire_form
     }
 }
 
-static void node_param(void *context, int number, uint32_t id, uint32_t index, uint32_t next,
-                       const struct spa_pod *param)
+void pipewire_nodes_read(const struct spa_pod *param, const struct source_setup *setup, struct camera_offers *offers,
+                         struct pipewire_mode *mode)
 {
-    const struct answers *answers = context;
+    const struct answers all = {.setup = setup, .offers = offers, .best = mode}, *answers = &all;
     uint32_t media, subtype;
     struct pipewire_format format;
-    if (id != SPA_PARAM_EnumFormat || !param || !spa_pod_is_object(param) ||
-        spa_format_parse(param, &media, &subtype) < 0 || media != SPA_MEDIA_TYPE_video)
+    if (!spa_pod_is_object(param) || spa_format_parse(param, &media, &subtype) < 0 || media != SPA_MEDIA_TYPE_video)
         return;
     if (subtype != SPA_MEDIA_SUBTYPE_raw) {
         const char *name = spa_debug_type_find_short_name(spa_type_media_subtype, subtype);
@@ -316,6 +315,14 @@ static void node_param(void *context, int number, uint32_t id, uint32_t index, u
         if (spa != SPA_VIDEO_FORMAT_UNKNOWN)
             add_format(answers, pipewire_format_of(spa, &format) ? &format : NULL, text_or(name, "?"), param);
     }
+}
+
+static void node_param(void *context, int number, uint32_t id, uint32_t index, uint32_t next,
+                       const struct spa_pod *param)
+{
+    const struct answers *answers = context;
+    if (id == SPA_PARAM_EnumFormat && param)
+        pipewire_nodes_read(param, answers->setup, answers->offers, answers->best);
 }
 
 static const struct pw_node_events node_events = {.version = PW_VERSION_NODE_EVENTS, .param = node_param};

@@ -24,6 +24,7 @@ struct pipewire_node {
 };
 
 struct pipewire_nodes;
+struct spa_pod;
 
 // Lists the daemon's nodes of the media class Video/Source in the order of their serial numbers, without the virtual
 // cameras of this process, from now on. Waits until the list is complete, but not beyond the deadline. Returns NULL,
@@ -42,6 +43,9 @@ bool pipewire_nodes_has(const struct pipewire_nodes *nodes, uint32_t id); // the
 bool pipewire_nodes_ask(struct pipewire_nodes *nodes, const struct pipewire_node *node,
                         const struct source_setup *setup, struct camera_offers *offers, struct pipewire_mode *mode,
                         int64_t deadline_ns, char why[CAMERA_WHY]);
+// The modes of one description of a node's formats, of which no value is trusted. The mode replaces a worse *mode.
+void pipewire_nodes_read(const struct spa_pod *format, const struct source_setup *setup, struct camera_offers *offers,
+                         struct pipewire_mode *mode);
 // As camera_nodes and camera_offers: connects to the daemon.
 struct camera_node *pipewire_nodes_list(int *count);
 void pipewire_nodes_offers(const char *name, struct camera_offers *offers);

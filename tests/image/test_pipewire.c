@@ -2,6 +2,12 @@
 #include "image/pipewire.h"
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <spa/buffer/buffer.h>
+
 enum { WIDTH = 6, HEIGHT = 4, ROW = 8, LENGTH = 4096 };
 
 static uint8_t memory[LENGTH];
@@ -58,6 +64,49 @@ static void hostile(void)
     CHECK_HAS(lay_out(PIXFMT_NV12, two, 0, &image), "number of planes");
 }
 
+// A file with the numbers of its bytes, modulo 251, stands for PipeWire's memory and for a DMA buffer.
+static void maps(void)
+{
+    enum { FILE_BYTES = 3 * LENGTH + 100, SKIP = LENGTH + 60 };
+    static uint8_t content[FILE_BYTES];
+    const int file = memfd_create("buffer", MFD_CLOEXEC), folder = open("/", O_RDONLY | O_CLOEXEC);
+    struct pipewire_map map;
+    for (int i = 0; i < FILE_BYTES; i++)
+        content[i] = (uint8_t)(i % 251);
+    CHECK(write(file, content, FILE_BYTES) == FILE_BYTES);
+    for (uint32_t type = SPA_DATA_MemFd; type <= SPA_DATA_DmaBuf; type++) {
+        const struct spa_data from = {.type = type, .fd = file, .mapoffset = SKIP, .maxsize = FILE_BYTES - SKIP};
+        CHECK(pipewire_map(&from, &map) && map.length == FILE_BYTES - SKIP && map.pages);
+        CHECK(memcmp(map.at, content + SKIP, map.length) == 0);
+        const int copy = map.dma;
+        CHECK((copy >= 0) == (type == SPA_DATA_DmaBuf));
+        pipewire_unmap(&map);
+        CHECK(!map.at && map.dma == -1 && fcntl(copy, F_GETFD) < 0);
+    }
+    const struct spa_data lent = {.type = SPA_DATA_MemPtr, .fd = -1, .data = memory, .maxsize = 9};
+    CHECK(pipewire_map(&lent, &map) && map.at == memory && map.length == 9 && !map.pages && map.dma == -1);
+    const struct spa_data wrong[] = {
+        {.type = SPA_DATA_MemFd, .fd = file, .mapoffset = SKIP, .maxsize = FILE_BYTES - SKIP + 1},
+        {.type = SPA_DATA_DmaBuf, .fd = file, .mapoffset = UINT32_MAX, .maxsize = UINT32_MAX},
+        {.type = SPA_DATA_DmaBuf, .fd = file, .mapoffset = FILE_BYTES, .maxsize = 1},
+        {.type = SPA_DATA_MemFd, .fd = file, .maxsize = 0},
+        {.type = SPA_DATA_MemFd, .fd = file, .mapoffset = 1, .maxsize = UINT32_MAX},
+        {.type = SPA_DATA_MemFd, .fd = -1, .maxsize = 1},
+        {.type = SPA_DATA_DmaBuf, .fd = 1000, .maxsize = 1},
+        {.type = SPA_DATA_MemFd, .fd = (int64_t)INT32_MAX + 1 + file, .maxsize = 1},
+        {.type = SPA_DATA_MemFd, .fd = INT64_MIN, .maxsize = 1},
+        {.type = SPA_DATA_MemFd, .fd = folder, .maxsize = 1},
+        {.type = SPA_DATA_MemPtr, .fd = file, .maxsize = 1},
+        {.type = SPA_DATA_Invalid, .fd = file, .maxsize = 1},
+        {.type = 77, .fd = file, .maxsize = 1}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        check_that(&unit, !pipewire_map(&wrong[i], &map) && !map.at && !map.pages, "memory %zu is mapped", i);
+        pipewire_unmap(&map);
+    }
+    close(file);
+    close(folder);
+}
+
 // RGBx and BGRx become opaque RGBA, whatever their fourth byte is.
 static void copies(void)
 {
@@ -83,6 +132,7 @@ int main(void)
 {
     good();
     hostile();
+    maps();
     copies();
     return check_end(&unit);
 }
