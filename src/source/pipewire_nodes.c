@@ -47,6 +47,7 @@ static uint32_t number_of(const struct spa_dict *facts, const char *key)
 
 static void add_node(struct pipewire_nodes *nodes, uint32_t id, const struct spa_dict *facts)
 {
+    static const char *const buses[] = {[1] = "v4l2", [2] = "-", [3] = "libcamera"};
     const char *name = spa_dict_lookup(facts, PW_KEY_NODE_NAME),
                *card = spa_dict_lookup(facts, PW_KEY_NODE_DESCRIPTION);
     const char *class = spa_dict_lookup(facts, PW_KEY_MEDIA_CLASS);
@@ -54,19 +55,22 @@ static void add_node(struct pipewire_nodes *nodes, uint32_t id, const struct spa
     if (!class || strcmp(class, "Video/Source") != 0 || nodes->count == PIPEWIRE_NODES || is_own_client(nodes, client))
         return;
     struct pipewire_node *node = &nodes->node[nodes->count++];
-    *node = (struct pipewire_node){.id = id, .client = client, .about = {.opened = true, .index = -1, .color = true}};
+    *node = (struct pipewire_node){.id = id, .about = {.opened = true, .index = -1, .color = true}};
     snprintf(node->about.path, sizeof(node->about.path), "pipewire:%u", serial == PW_ID_ANY ? id : serial);
     snprintf(node->about.id, sizeof(node->about.id), "%s", text_or(name, ""));
     snprintf(node->about.card, sizeof(node->about.card), "%s", card ? card : node->about.id);
     snprintf(node->about.driver, sizeof(node->about.driver), "pipewire");
-    snprintf(node->about.bus, sizeof(node->about.bus), "%s",
-             strncmp(node->about.id, "libcamera", 9) == 0 ? "libcamera"
-             : strncmp(node->about.id, "v4l2", 4) == 0    ? "v4l2"
-                                                          : "-");
-    node->own = strncmp(node->about.id, "monocle", 7) == 0;
+    node->rank = 2;
+    if (strncmp(node->about.id, "libcamera", 9) == 0)
+        node->rank = 3;
+    else if (strncmp(node->about.id, "v4l2", 4) == 0)
+        node->rank = 1;
+    snprintf(node->about.bus, sizeof(node->about.bus), "%s", buses[node->rank]);
     node->about.readable = true;
-    if (node->own)
-        snprintf(node->about.passed, sizeof(node->about.passed), "it is the virtual camera of a monocle");
+    if (strncmp(node->about.id, "monocle", 7) != 0)
+        return;
+    node->rank = 0;
+    snprintf(node->about.passed, sizeof(node->about.passed), "it is the virtual camera of a monocle");
 }
 
 static void registry_global(void *context, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
@@ -138,13 +142,10 @@ const struct pipewire_node *pipewire_nodes_find(const struct pipewire_nodes *nod
     int best = 0;
     for (int i = 0; i < nodes->count; i++) {
         const struct pipewire_node *at = &nodes->node[i];
-        const char *bus = at->about.bus;
-        int fit = 0;
-        if (any)
-            fit = at->own ? 0 : strcmp(bus, "libcamera") == 0 ? 3 : strcmp(bus, "v4l2") == 0 ? 1 : 2;
-        else if (number)
+        int fit = at->rank;
+        if (number)
             fit = strcmp(at->about.path + strlen("pipewire:"), text) == 0;
-        else
+        else if (!any)
             fit = camera_fits_name(&at->about, text);
         if (fit > best) {
             found = at;

@@ -19,8 +19,8 @@ struct pipewire_mode {
 // the driver "pipewire", the bus its device.api.
 struct pipewire_node {
     struct camera_node about;
-    uint32_t id, client;
-    bool own; // of a monocle
+    uint32_t id;
+    int rank; // 3: of libcamera, 2: of another producer, 1: of V4L2, 0: of a monocle
 };
 
 struct pipewire_nodes;
