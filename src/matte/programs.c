@@ -60,13 +60,15 @@ bool matte_network_ready(const struct matte_network *network)
     return matte_network_path(network, path) && access(path, R_OK) == 0;
 }
 
-// The sizes that the networks of people have, in the order of matte_networks.
-static const struct matte_size wide = {256, 144}, square = {256, 256};
+// Sizes of frames. The networks of people have the first two, in the order of matte_networks; that of faces takes all.
+static const struct matte_size wide = {256, 144}, square = {256, 256}, tall = {144, 256};
 
 struct matte_size matte_size(const char *name, int width, int height)
 {
     const struct matte_network *first = matte_network_find(name), *narrow = first ? matte_network_next(first) : NULL;
-    return narrow && 20 * width < 29 * height && matte_network_ready(narrow) ? square : wide;
+    if (!first || 20 * width >= 29 * height || (narrow && !matte_network_ready(narrow)))
+        return wide;
+    return narrow || 20 * height < 29 * width ? square : tall;
 }
 
 // A size of pictures, and room for one.

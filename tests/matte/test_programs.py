@@ -62,22 +62,23 @@ def face_network(score_places):
 def faces(c):
     """An ellipse around the place of each face; the frame keeps its shape in the network."""
     install("faces", face_network(True))
-    width, height = 256, 144
-    frame = bytearray(width * height * 3)
-    for y in range(40, 56):  # rows 28 + 20 to 28 + 27 of the network; its columns 64 to 71
-        frame[(y * width + 128) * 3:(y * width + 144) * 3] = b"\xff" * 48
-    code, out, errors = program("faces", width, height, bytes(frame) + bytes(len(frame)))
-    c.check(code == 0 and errors == "" and len(out) == 2 * width * height, code, errors)
-    # A white block of rows 48 to 55: a place of the grid of 8. Its box is 3 pixels right of the centre.
-    cx, cy, rx, ry = (68 + 3) * 2, (52 - 28) * 2 - 4, 30, 36
-    wrong = 0
-    for y in range(height):
-        for x in range(width):
-            away = ((x + 0.5 - cx) / rx) ** 2 + ((y + 0.5 - cy) / ry) ** 2
-            value = out[y * width + x]
-            wrong += value not in (0, 255) or (away < 0.94 and value == 0) or (away > 1.06 and value == 255)
-    c.check(wrong == 0, wrong, "pixels are not those of the ellipse")
-    c.check(out[width * height:] == bytes(width * height), "a black frame has a face")
+    # A white block of 8 x 8 pixels of the network, a place of the grid of 8. Its box is 3 pixels right of the centre.
+    for width, height, left, top in ((256, 144, 64, 48), (144, 256, 40, 64), (256, 256, 24, 32)):
+        before, above = max(0, height - width) // 4, max(0, width - height) // 4
+        frame = bytearray(width * height * 3)
+        for y in range(2 * (top - above), 2 * (top + 8 - above)):
+            frame[(y * width + 2 * (left - before)) * 3:(y * width + 2 * (left + 8 - before)) * 3] = b"\xff" * 48
+        code, out, errors = program("faces", width, height, bytes(frame) + bytes(len(frame)))
+        c.check(code == 0 and errors == "" and len(out) == 2 * width * height, code, errors)
+        cx, cy, rx, ry = (left + 4 - before + 3) * 2, (top + 4 - above) * 2 - 4, 30, 36
+        wrong = 0
+        for y in range(height):
+            for x in range(width):
+                away = ((x + 0.5 - cx) / rx) ** 2 + ((y + 0.5 - cy) / ry) ** 2
+                value = out[y * width + x]
+                wrong += value not in (0, 255) or (away < 0.94 and value == 0) or (away > 1.06 and value == 255)
+        c.check(wrong == 0, width, height, wrong, "pixels are not those of the ellipse")
+        c.check(out[width * height:] == bytes(width * height), "a black frame has a face")
 
 
 def refused(c):
