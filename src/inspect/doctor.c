@@ -679,11 +679,11 @@ static void check_virtual_camera(struct doctor *doctor)
         doctor_report(doctor, FINDING_OK, NULL, "v4l2loopback is loaded");
     else if (is_installed(doctor))
         doctor_report(doctor, FINDING_WARNING, LOAD_LOOPBACK,
-                      "v4l2loopback is installed, but not loaded; only --virtual-camera needs it");
+                      "v4l2loopback is installed, but not loaded; only --virtual-camera /dev/videoN needs it");
     else
         doctor_report(doctor, FINDING_WARNING,
                       "sudo apt install v4l2loopback-dkms linux-headers-$(uname -r) && " LOAD_LOOPBACK,
-                      "v4l2loopback is not installed; only --virtual-camera needs it");
+                      "v4l2loopback is not installed; only --virtual-camera /dev/videoN needs it");
 }
 
 // ---- system ----

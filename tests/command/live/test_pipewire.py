@@ -240,14 +240,14 @@ class Watched:
             time.sleep(0.02)
         return None
 
-    def sends(self, frames):
-        """Waits until this many frames were sent to the virtual camera. Returns the camera's state."""
+    def until(self, test):
+        """Waits until the virtual camera is in a state. Returns it."""
         def state():
             with open(at("out")) as file:
                 said = [json.loads(line).get("virtual_camera") for line in file.read().split("\n")[:-1]]
-            return said[-1] if said and said[-1] and said[-1]["sent"] >= frames else None
+            return said[-1] if said and said[-1] and test(said[-1]) else None
 
-        assert wait_until(state), "frames for the virtual camera"
+        assert wait_until(state), "the virtual camera"
         return state()
 
     def forget(self):
@@ -350,7 +350,7 @@ def beside(c):
             file.write(make_png([[(4 * x, 5 * y, 200) for x in range(64)] for y in range(48)]))
         watched = Watched(server, image, "--loop", "-p", "cpu", "--virtual-camera", "pipewire:Twin", "--virtual-camera",
                           node, program=PLAYED, PLAYED_OUTPUT="YUYV")
-        equal(c, watched.sends(1)["name"], "%s (played output), pipewire (Twin)" % node)
+        equal(c, watched.until(lambda state: state["sent"] > 0)["name"], "%s (played output), pipewire (Twin)" % node)
         server.serial("monocle")
         equal(c, server.cameras()[0]["offers"][0]["format"], "yuyv")
         code, start, seen, err = pixels(server, "pipewire:Twin")
@@ -372,12 +372,28 @@ def late_reader(c):
                 feed.write(b"FRAME\n" + bytes([luma]) * (64 * 48) + bytes([128]) * (64 * 24))
             feed.flush()
             server.serial("monocle")
-            watched.sends(2)
+            watched.until(lambda state: state["sent"] == 2)
             for turn in range(2):
                 code, _, err = run(MONOCLE, "live", "pipewire:monocle", "--headless", "-p", "cpu", "-n", "1",
                                    "--screenshot", at("out.png"), "--overwrite", **server.env)
                 equal(c, (code, set(picture(at("out.png")))), (0, {191}), turn, err)
         equal(c, watched.process.wait(20), 0)
+
+
+def on_demand(c):
+    """The camera is open while a program reads the virtual camera, and 2 s longer."""
+    with daemon() as server:
+        watched = Watched(server, "camera:0", "-p", "cpu", "--virtual-camera", "pipewire", "--on-demand",
+                          program=PLAYED, PLAYED_STREAMS=at("streams"))
+        serial = server.serial("monocle")
+        sent = watched.until(lambda state: state["resting"] and state["watched"] is False)["sent"]
+        c.check(wait_until(lambda: not os.path.exists(at("streams"))), "the camera streams without a reader")
+        took = read(server, serial, 0, 60, 20)
+        c.check(took and took > 1.5, "60 frames in", took)
+        watched.until(lambda state: state["sent"] > sent)
+        watched.until(lambda state: state["resting"])
+        c.check(wait_until(lambda: not os.path.exists(at("streams"))), "the camera stays open")
+        equal(c, watched.end(), 130)
 
 
 @slow
@@ -403,4 +419,4 @@ def connects(c):
 
 
 sys.exit(Checks().run(layouts, converted, refused, jpeg, few, listed, doctor, lost, sink, still, beside,
-                      late_reader, connects))
+                      late_reader, on_demand, connects))
