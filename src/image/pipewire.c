@@ -114,15 +114,17 @@ struct pw_core *pipewire_core(const struct pipewire *pipewire)
 
 void pipewire_hold(struct pipewire *pipewire)
 {
-    if (!pipewire->held)
-        pw_loop_enter(pipewire->loop);
+    if (!pipewire || pipewire->held)
+        return;
+    pw_loop_enter(pipewire->loop);
     pipewire->held = true;
 }
 
 void pipewire_release(struct pipewire *pipewire)
 {
-    if (pipewire->held)
-        pw_loop_leave(pipewire->loop);
+    if (!pipewire || !pipewire->held)
+        return;
+    pw_loop_leave(pipewire->loop);
     pipewire->held = false;
 }
 

@@ -19,7 +19,7 @@ struct pipewire;
 struct pipewire *pipewire_open(char why[PIPEWIRE_WHY]);
 void pipewire_close(struct pipewire *pipewire); // accepts NULL
 struct pw_core *pipewire_core(const struct pipewire *pipewire);
-void pipewire_hold(struct pipewire *pipewire);
+void pipewire_hold(struct pipewire *pipewire);    // accepts NULL, as the next
 void pipewire_release(struct pipewire *pipewire); // not needed before pipewire_close
 int pipewire_fd(const struct pipewire *pipewire); // readable when pipewire_turn has work
 void pipewire_turn(struct pipewire *pipewire);    // handles the waiting events, and never waits

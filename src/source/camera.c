@@ -118,14 +118,10 @@ static bool same_shape(const struct camera *camera)
 // the paths were built for the old shape.
 static void announce_shape(struct camera *camera)
 {
-    const struct image_shape *new = &camera->next_shape, *old = &camera->shape;
-    const struct camera_node *node = &camera->link->node;
     camera->next_mode = camera->link->stream.mode;
     camera->reshaped = true;
-    log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", node->path,
-             node->card, new->width, new->height, camera_mode_name(&camera->next_mode),
-             color_matrix_name(new->color.matrix), color_range_name(new->color.range), old->width, old->height,
-             camera_mode_name(&camera->mode), color_matrix_name(old->color.matrix), color_range_name(old->color.range));
+    camera_log_shapes(&camera->link->node, &camera->next_shape, camera_mode_name(&camera->next_mode), &camera->shape,
+                      camera_mode_name(&camera->mode));
 }
 
 // Opens the decoder and fills source->info, according to the mode and the shape.

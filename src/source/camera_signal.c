@@ -114,6 +114,15 @@ void camera_signal_describe_stall(const struct camera_signal *signal, const char
              (double)camera_signal_patience_ns(signal) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
 }
 
+void camera_log_shapes(const struct camera_node *node, const struct image_shape *now, const char *name,
+                       const struct image_shape *before, const char *name_before)
+{
+    log_warn("camera %s (%s): its frames are now %dx%d %s (%s, %s) instead of %dx%d %s (%s, %s)", node->path,
+             node->card, now->width, now->height, name, color_matrix_name(now->color.matrix),
+             color_range_name(now->color.range), before->width, before->height, name_before,
+             color_matrix_name(before->color.matrix), color_range_name(before->color.range));
+}
+
 void camera_signal_health(struct camera_signal *signal, struct source_health *health)
 {
     pthread_mutex_lock(&signal->lock);

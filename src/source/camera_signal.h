@@ -42,6 +42,9 @@ uint64_t camera_signal_number(struct camera_signal *signal, uint32_t sequence, i
 int64_t camera_signal_patience_ns(const struct camera_signal *signal);
 // Writes why a stalled camera is given up. `dropped`: why its frames were dropped; NULL: none arrived.
 void camera_signal_describe_stall(const struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY]);
+// Logs that the frames of a camera have another shape. The names are those of their formats.
+void camera_log_shapes(const struct camera_node *node, const struct image_shape *now, const char *name,
+                       const struct image_shape *before, const char *name_before);
 double camera_signal_rate(const struct camera_signal *signal); // recent one; 0: unknown. The caller holds the lock.
 void camera_signal_add_damaged(struct camera_signal *signal, uint64_t frames);         // counts damaged frames
 void camera_signal_health(struct camera_signal *signal, struct source_health *health); // as source_health

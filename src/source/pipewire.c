@@ -69,6 +69,12 @@ struct viewer {
     int buffers;
 };
 
+// Only the thread that takes frames holds the connection. NULL: there is none.
+static struct pipewire *daemon_of(const struct viewer *viewer)
+{
+    return viewer->nodes ? pipewire_nodes_daemon(viewer->nodes) : NULL;
+}
+
 // ---- memory ----
 
 static void unmap(struct memory *memory)
@@ -279,7 +285,7 @@ static bool connect_node(struct viewer *viewer, char why[CAMERA_WHY])
     const struct source_setup *setup = &viewer->setup;
     struct room room = {.count = 0};
     struct pipewire_mode wanted;
-    struct pipewire *daemon = pipewire_nodes_daemon(viewer->nodes);
+    struct pipewire *daemon = daemon_of(viewer);
     if (!pipewire_nodes_ask(viewer->nodes, &viewer->node, setup, NULL, &wanted, clock_now_ns() + NS_PER_S, why))
         return false;
     viewer->stream = pw_stream_new(pipewire_core(daemon), "monocle",
@@ -311,8 +317,8 @@ static bool connect_node(struct viewer *viewer, char why[CAMERA_WHY])
 // Handles the daemon's events. Returns why the stream cannot continue; NULL if it can.
 static const char *turn(struct viewer *viewer)
 {
-    pipewire_turn(pipewire_nodes_daemon(viewer->nodes));
-    const char *lost = pipewire_lost(pipewire_nodes_daemon(viewer->nodes));
+    pipewire_turn(daemon_of(viewer));
+    const char *lost = pipewire_lost(daemon_of(viewer));
     if (lost)
         return lost;
     if (!pipewire_nodes_has(viewer->nodes, viewer->node.id))
@@ -322,7 +328,7 @@ static const char *turn(struct viewer *viewer)
 
 static void wait_events(const struct viewer *viewer, int64_t deadline_ns)
 {
-    struct pollfd ready[] = {{.fd = pipewire_fd(pipewire_nodes_daemon(viewer->nodes)), .events = POLLIN},
+    struct pollfd ready[] = {{.fd = pipewire_fd(daemon_of(viewer)), .events = POLLIN},
                              {.fd = viewer->decoder ? camera_decoder_fd(viewer->decoder) : -1, .events = POLLIN}};
     poll(ready, 2, clock_ms_until(deadline_ns));
 }
@@ -536,15 +542,6 @@ static bool open_camera(struct viewer *viewer, const char *text, char why[CAMERA
     return viewer->formatted;
 }
 
-// Only the thread that takes frames holds the connection.
-static void hold(struct viewer *viewer, bool held)
-{
-    if (viewer->nodes && held)
-        pipewire_hold(pipewire_nodes_daemon(viewer->nodes));
-    else if (viewer->nodes)
-        pipewire_release(pipewire_nodes_daemon(viewer->nodes));
-}
-
 static bool pipewire_source_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct viewer *viewer = source->state;
@@ -562,14 +559,14 @@ static bool pipewire_source_open(struct source *source, const struct source_setu
         see_shape(viewer, clock_now_ns() + OPEN_NS, &viewer->shape);
     else
         log_error("%s", why);
-    hold(viewer, false);
+    pipewire_release(daemon_of(viewer));
     return ok && use_mode(source);
 }
 
 static void pipewire_source_close(struct source *source)
 {
     struct viewer *viewer = source->state;
-    hold(viewer, true);
+    pipewire_hold(daemon_of(viewer));
     disconnect(viewer);
     pipewire_nodes_close(viewer->nodes);
     camera_decoder_close(viewer->decoder);
@@ -581,7 +578,7 @@ static void pipewire_source_close(struct source *source)
 static void lose(struct viewer *viewer, const char *why)
 {
     camera_signal_lose(&viewer->signal, viewer->node.about.path, viewer->node.about.card, why, NULL);
-    const bool ended = pipewire_lost(pipewire_nodes_daemon(viewer->nodes));
+    const bool ended = pipewire_lost(daemon_of(viewer));
     disconnect(viewer);
     if (ended) {
         pipewire_nodes_close(viewer->nodes);
@@ -608,8 +605,8 @@ static void reconnect(struct viewer *viewer, int64_t deadline_ns)
         wait_events(viewer, deadline_ns);
         turn(viewer);
     }
-    if (pipewire_lost(pipewire_nodes_daemon(viewer->nodes))) {
-        lose(viewer, pipewire_lost(pipewire_nodes_daemon(viewer->nodes)));
+    if (pipewire_lost(daemon_of(viewer))) {
+        lose(viewer, pipewire_lost(daemon_of(viewer)));
     } else if (node) {
         viewer->node = *node;
         if (!connect_node(viewer, why))
@@ -630,11 +627,9 @@ static bool same_shape(const struct viewer *viewer)
 
 static void announce_shape(struct viewer *viewer)
 {
-    const struct image_shape *new = &viewer->next_shape, *old = &viewer->shape;
     viewer->reshaped = true;
-    log_warn("camera %s (%s): its frames are now %dx%d %s instead of %dx%d %s", viewer->node.about.path,
-             viewer->node.about.card, new->width, new->height, pipewire_format_name(&viewer->got.format), old->width,
-             old->height, pipewire_format_name(&viewer->mode.format));
+    camera_log_shapes(&viewer->node.about, &viewer->next_shape, pipewire_format_name(&viewer->got.format),
+                      &viewer->shape, pipewire_format_name(&viewer->mode.format));
 }
 
 static void report_stall(struct viewer *viewer)
@@ -699,7 +694,7 @@ static enum source_status pipewire_source_next(struct source *source, struct fra
 {
     struct viewer *viewer = source->state;
     enum source_status status = SOURCE_TIMEOUT;
-    hold(viewer, true);
+    pipewire_hold(daemon_of(viewer));
     do {
         if (viewer->resting)
             rest(viewer, deadline_ns);
@@ -710,7 +705,7 @@ static enum source_status pipewire_source_next(struct source *source, struct fra
         if (viewer->reshaped)
             status = SOURCE_RESHAPED;
     } while (status == SOURCE_TIMEOUT && clock_now_ns() < deadline_ns);
-    hold(viewer, false);
+    pipewire_release(daemon_of(viewer));
     return status;
 }
 

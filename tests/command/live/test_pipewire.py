@@ -280,7 +280,8 @@ def lost(c):
         c.check(back is not None and back < 3 * PATIENCE, "daemon back after", back)
         server.remove(camera)
         server.provide("lost", "yuyv", "80x60")
-        c.check(watched.wait("its frames are now 80x60 yuyv instead of 64x48 nv12", 5), open(at("err")).read())
+        c.check(watched.wait("its frames are now 80x60 yuyv (601, limited) instead of 64x48 nv12 (601, limited)", 5),
+                open(at("err")).read())
         equal(c, watched.end(), 130)
 
 
