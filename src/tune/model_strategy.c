@@ -183,7 +183,6 @@ enum {
     CROSSED = 20,   // candidates per best one, each a mixture of it and another best one
     LEAPS = 20,     // candidates per best one, which differ from it in 2 or 3 parameters
     POOL = 600,     // candidates in all; random ones fill the pool
-    NEAREST = 5,    // number of nearest results of an estimate
     LEARN_EVERY = 5 // results between two fits of the model's weights
 };
 
@@ -195,12 +194,6 @@ struct candidates {
     struct model model;
     int learned; // number of results when the model learned its weights
 };
-
-static double speed(const struct search *search, int configuration)
-{
-    const double ms = search->ms[configuration];
-    return isfinite(ms) ? search->ms[search->best] / ms : 0; // 1: the best one; 0: failed
-}
 
 static void tell_pool(struct search *search, int configuration)
 {
@@ -255,70 +248,15 @@ static void fill(struct search *search)
         add(search, search_random_rest(search));
 }
 
-// Fills the pool. Returns the candidate with the highest score; -1: there is no candidate.
-static int choose(struct search *search, double (*score)(const struct search *search, int configuration))
-{
-    struct candidates *pool = search->own;
-    int best = -1;
-    double highest = -INFINITY;
-    fill(search);
-    for (int i = 0; i < pool->candidates; i++) {
-        const double found = score(search, pool->candidate[i]);
-        if (found > highest) {
-            highest = found;
-            best = pool->candidate[i];
-        }
-    }
-    return best;
-}
+// ---- the model ----
 
-// ---- the nearest neighbours' speed ----
-
-// Each parameter that differs adds 0.5 to 1. The minimum is 0.5 because the order of values may be arbitrary.
-static double distance(const struct space *space, int a, int b)
-{
-    const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
-    double sum = 0;
-    for (int p = 0; p < space->params; p++) {
-        if (x[p] != y[p])
-            sum += 0.5 + 0.5 * abs(x[p] - y[p]) / (space->param[p].values - 1);
-    }
-    return sum;
-}
-
-static double nearest_speed(const struct search *search, int configuration)
-{
-    const struct candidates *pool = search->own;
-    double near[NEAREST], weights = 0, sum = 0;
-    int told[NEAREST], count = 0;
-    for (int i = 0; i < pool->tolds; i++) {
-        const double found = distance(search->space, configuration, pool->told[i]);
-        if (count == NEAREST && found >= near[count - 1])
-            continue;
-        int at = count < NEAREST ? count++ : NEAREST - 1;
-        for (; at > 0 && near[at - 1] > found; at--) {
-            near[at] = near[at - 1];
-            told[at] = told[at - 1];
-        }
-        near[at] = found;
-        told[at] = pool->told[i];
-    }
-    for (int i = 0; i < count; i++) {
-        const double weight = 1 / (near[i] * near[i]);
-        weights += weight;
-        sum += weight * speed(search, told[i]);
-    }
-    return sum / weights;
-}
-
-// ---- model: alternates between a Gaussian process and the nearest neighbours' speed ----
-
+// Fits the model to the ranks of the results. A few very slow ones change the ranks less than the times.
 static void fit(struct search *search)
 {
     struct candidates *pool = search->own;
     double value[MODEL_POINTS], mean = 0, variance = 0;
     for (int i = 0; i < pool->tolds; i++) {
-        value[i] = speed(search, pool->told[i]);
+        value[i] = isfinite(search->ms[pool->told[i]]) ? -i : -pool->tolds;
         mean += value[i] / pool->tolds;
     }
     for (int i = 0; i < pool->tolds; i++)
@@ -332,7 +270,7 @@ static void fit(struct search *search)
     }
 }
 
-// Returns the expected improvement: the expected gain of a configuration over the best speed so far.
+// Returns the expected improvement: the expected gain of a configuration over the best rank so far.
 static double improvement(const struct search *search, int configuration)
 {
     const struct candidates *pool = search->own;
@@ -343,14 +281,29 @@ static double improvement(const struct search *search, int configuration)
     return deviation * (over * 0.5 * erfc(-over * M_SQRT1_2) + density_0 * exp(-0.5 * over * over));
 }
 
+// Fills the pool. Returns the candidate with the largest expected improvement; -1: there is no candidate.
+static int choose(struct search *search)
+{
+    struct candidates *pool = search->own;
+    int best = -1;
+    double highest = -INFINITY;
+    fill(search);
+    for (int i = 0; i < pool->candidates; i++) {
+        const double found = improvement(search, pool->candidate[i]);
+        if (found > highest) {
+            highest = found;
+            best = pool->candidate[i];
+        }
+    }
+    return best;
+}
+
 static int next_model(struct search *search)
 {
     if (search->asked < START || search->best < 0) // too few results for an estimate
         return -1;
-    if (search->asked % 2) // the model finds new regions; the nearest results improve known ones
-        return choose(search, nearest_speed);
     fit(search);
-    return choose(search, improvement);
+    return choose(search);
 }
 
 static void open_model(struct search *search)

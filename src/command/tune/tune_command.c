@@ -606,9 +606,9 @@ static const char *const details[] = {
     "The searches are:",
     "full\ttries all configurations in order",
     "random\ttries configurations in random order",
-    "model\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the best by "
+    "model\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the one with "
     "the "
-    "nearest results and, in turns, by the expected gain of a Gaussian process",
+    "largest expected gain by a Gaussian process of the ranks",
     "auto\tfull if the budget suffices for all configurations, otherwise model; default budget: 80 (other searches: "
     "no limit)",
     NULL,
