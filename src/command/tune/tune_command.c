@@ -47,6 +47,7 @@ struct tune_options {
     const struct strategy *strategy;
     int configurations; // limit for each pass; 0: none
     double seconds;     // limit for each pass; 0: none
+    int idle;           // limit for the configurations after the fastest one; 0: none
 };
 
 enum { OUTPUT_T4, OUTPUT_CSV, OUTPUTS };
@@ -100,7 +101,8 @@ static bool progress(void *context, const struct tuner_state *state)
     snprintf(text, sizeof(text), "%s: %d of %d configurations, %d failed, best %s%s", run->subject->name, state->trials,
              most, state->failed, best, state->comparing ? ", comparing" : left);
     status_line_show(text);
-    return !process_interrupted();
+    const bool idle = of->idle > 0 && state->best >= 0 && state->trials - 1 - state->best >= of->idle;
+    return !idle && !process_interrupted();
 }
 
 // ---- output ----
@@ -501,8 +503,8 @@ static const struct option options[] = {
      .offset = AT(path)},
     THREADS_OPTION(AT(threads)),
     DEVICE_OPTION(AT(device), "", ""),
-    {"budget", 'b', OPTION_TEXTS, "N|SECONDSs",
-     .help = "limit per pass: configurations (80) or time (30s), or both; default: 80 with --search auto and --replay",
+    {"budget", 'b', OPTION_TEXTS, "N|SECONDSs|Nidle",
+     .help = "limits per pass: configurations (80), time (30s), configurations after the fastest (20idle); default: 80",
      .offset = AT(budget)},
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
@@ -582,7 +584,8 @@ static const char *const details[] = {
     "ConfigurationSpace\tTuningParameters: list of Name, Values (a list, or a text such as \"list(range(1, 9))\" or "
     "\"[1] + [2 ** i for i in range(5, 11)]\") and Default; Conditions: list of Expression, such as \"GROUP * ITEMS <= "
     "512\"",
-    "KernelSpecification\tKernelName, KernelFile (a path or a list), CompilerOptions, Arguments; GlobalSize and "
+    "KernelSpecification\tLanguage (OpenCL; CUDA: k.cl is used for k.cu), KernelName, KernelFile (a path or a list), "
+    "CompilerOptions, Arguments; GlobalSize and "
     "LocalSize: X, Y, Z, "
     "numbers "
     "or expressions; GlobalSizeType: OpenCL (GlobalSize counts work-items; default) or CUDA (it counts work-groups); "
@@ -641,14 +644,18 @@ static bool parse_budget(struct tune_options *o)
         const char *text = o->budget.text[i];
         char *end;
         const double number = strtod(text, &end);
-        const bool seconds = strcmp(end, "s") == 0;
-        if (end == text || !(number > 0 && number <= 1e6) || (!seconds && (*end || number != floor(number)))) {
-            log_error("--budget is '%s', but must be a number of configurations, such as 80, or a time, such as 30s",
+        const bool seconds = strcmp(end, "s") == 0, idle = strcmp(end, "idle") == 0;
+        if (end == text || !(number > 0 && number <= 1e6) ||
+            (!seconds && ((*end && !idle) || number != floor(number)))) {
+            log_error("--budget is '%s', but must be a number of configurations, such as 80, a time, such as 30s, or "
+                      "a number without a faster one, such as 20idle",
                       text);
             return false;
         }
         if (seconds)
             o->seconds = number;
+        else if (idle)
+            o->idle = (int)number;
         else
             o->configurations = (int)number;
     }
@@ -695,8 +702,8 @@ static bool choose_strategies(const struct option_texts *search, const struct st
 
 static int run_replay(const struct tune_options *o)
 {
-    if (o->cases.filters.count > 0 || o->t4 || o->seconds > 0) {
-        log_error("--replay does not use -f, --t4 or a time in --budget; leave them out");
+    if (o->cases.filters.count > 0 || o->t4 || o->seconds > 0 || o->idle > 0) {
+        log_error("--replay does not use -f, --t4, or a time or 'idle' in --budget; leave them out");
         return EXIT_USAGE;
     }
     const int count = o->configurations > 0 ? o->configurations : REPLAY_BUDGET;

@@ -287,6 +287,10 @@ def limits(c):
     code, (found,), err = tune(spec, "--csv", at("tried.csv"))
     c.check(code == 0 and found["tried"] == 2 and err == "", found, err)
     c.check(WHY[5] in found["trials"][1].get("failed", ""), found)
+    code, (found,), err = tune(spec, "-b", "3", "-b", "1idle")
+    c.check(code == 0 and found["tried"] == 2, "the second one is not faster", found, err)
+    code, found, err = tune(spec, "-b", "1.5idle")
+    c.check(code == 2 and found == [] and "such as 20idle" in err, code, err)
     with open(at("tried.csv"), encoding="utf-8") as file:
         c.check(len(file.readlines()) == 3, "rows")
 
