@@ -1,4 +1,4 @@
-// convolution_reference.cl: a 5x5 convolution, one pixel per work-item; outside the image, the nearest pixel
+// convolution_reference.cl: a 7x7 convolution, one pixel per work-item; outside the image, the nearest pixel
 
 kernel void convolution_reference(int width, int height, global const float *in, constant float *factor,
                                   global float *out)
@@ -7,8 +7,8 @@ kernel void convolution_reference(int width, int height, global const float *in,
     float sum = 0;
     if (x >= width || y >= height)
         return;
-    for (int dy = 0; dy < 5; dy++)
-        for (int dx = 0; dx < 5; dx++)
-            sum += factor[dy * 5 + dx] * in[clamp(y + dy - 2, 0, height - 1) * width + clamp(x + dx - 2, 0, width - 1)];
+    for (int dy = 0; dy < 7; dy++)
+        for (int dx = 0; dx < 7; dx++)
+            sum += factor[dy * 7 + dx] * in[clamp(y + dy - 3, 0, height - 1) * width + clamp(x + dx - 3, 0, width - 1)];
     out[y * width + x] = sum;
 }

@@ -1,7 +1,9 @@
-// reduction.cl: the sum of a list in two kernels: each work-group adds a part of it, then one adds the parts
+// reduction.cl: the sum of a list: each work-group adds a part of it, then one adds the parts, or each pass writes a
+// list that is shorter by GROUP * VECTOR times
 //
-// Parameters: GROUP (work-items of a work-group), GROUPS (work-groups), VECTOR (floats per load), STRIDED (1: adjacent
-// work-items read adjacent vectors; 0: each work-item reads a range of its own).
+// Parameters: PASSES (1: passes), GROUP (work-items of a work-group), GROUPS (work-groups), VECTOR (floats per load, or
+// per work-item of a pass), STRIDED (1: adjacent work-items read adjacent vectors; 0: each work-item reads a range of
+// its own).
 
 #if VECTOR == 1
 #define LOAD(p, i) (p)[i]
@@ -56,4 +58,16 @@ kernel void add_sums(global const float *sums, global float *total)
     sum = group_sum(sum, part, GROUP);
     if (get_local_id(0) == 0)
         *total = sum;
+}
+
+// Each work-group adds GROUP * VECTOR numbers.
+kernel void add_pass(int count, global const float *from, global float *to, global float *total)
+{
+    local float part[GROUP];
+    float sum = 0;
+    for (int k = 0, i = get_group_id(0) * GROUP * VECTOR + get_local_id(0); k < VECTOR; k++, i += GROUP)
+        sum += i < count ? from[i] : 0;
+    sum = group_sum(sum, part, GROUP);
+    if (get_local_id(0) == 0)
+        *(get_num_groups(0) == 1 ? total : to + get_group_id(0)) = sum;
 }

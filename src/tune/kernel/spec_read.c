@@ -799,8 +799,11 @@ static bool read_spec(struct reader *reader, const json_t *json)
     if (!read_space(reader, json_object_get(json, "ConfigurationSpace")) ||
         !read_kernels(reader, kernels, "KernelSpecification", spec->kernel, &spec->kernels))
         return false;
+    // The launches may use arguments that only the reference kernels have.
+    if (!read_reference(reader, reference))
+        return false;
     spec->loops = 0;
-    if (!read_steps(reader, launches, "") || !read_reference(reader, reference))
+    if (!read_steps(reader, launches, ""))
         return false;
     reader->where[0] = '\0';
     spec->params = reader->params;

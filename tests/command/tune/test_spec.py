@@ -121,22 +121,30 @@ def results(path):
 def examples(c):
     """Each example that is installed runs, also at odd sizes. --replay reads its T4 file."""
     for name, problem, values in [("matmul", [67, 67], {"WORK_X": 2, "WORK_Y": 2, "PAD": 1}),
-                                  ("convolution", [61, 35], {"WORK_X": 2, "TILE": 1, "UNROLL": 1}),
-                                  ("reduction", 12345, {"VECTOR": 4})]:
+                                  ("convolution", [61, 35], {"WORK_X": 2, "TILE": 1, "UNROLL": 1, "VECTOR": 2}),
+                                  ("reduction", 12345, {"VECTOR": 4, "PASSES": 1, "GROUPS": 4}),
+                                  ("sort", 3001, {"BITS": 8, "ITEMS": 2}),
+                                  ("bicg", [131, 77], {"FUSED": 1, "CHUNK": 4, "ROWS": 32}),
+                                  ("coulomb", [13, 256], {"ITEMS": 4, "CONSTANT": 1, "APART": 1}),
+                                  ("gemm_batch", 37, {"BATCH": 4, "ROWS": 4, "LOCAL_A": 1, "PAD": 1}),
+                                  ("gemm", [128, 256, 32], {"SA": 1, "VWM": 2, "VWN": 4, "STRN": 1}),
+                                  ("xgemm", [61, 35, 43], {"SB": 1, "VWM": 4, "STRM": 1})]:
         with open(os.path.join(EXAMPLES, name + ".json"), encoding="utf-8") as file:
             spec = json.load(file)
         kernels = spec["KernelSpecification"]
         kernel = kernels[0] if isinstance(kernels, list) else kernels
-        for at_kernel, file in (kernel, name + ".cl"), (spec["ReferenceKernel"], name + "_reference.cl"):
-            at_kernel["KernelFile"] = os.path.join(EXAMPLES, file)
+        for of in kernel, spec["ReferenceKernel"]:
+            files = of["KernelFile"] if isinstance(of["KernelFile"], list) else [of["KernelFile"]]
+            of["KernelFile"] = [os.path.join(EXAMPLES, file) for file in files]
         kernel["ProblemSize"] = problem
         for parameter in spec["ConfigurationSpace"]["TuningParameters"]: # one configuration, so that the test is fast
             parameter["Default"] = values.get(parameter["Name"], parameter["Default"])
         code, found, err = tune(spec, "--budget", "1", "--t4", at("t4.json"), binary=MONOCLE)
         c.check(code == 0 and len(found) == 1, name, code, err)
-        c.check(err.count("\n") == 2 and err.count("which is outside its directory") == 2, name, err)
+        c.check(err.count("\n") == err.count("which is outside its directory") >= 2, name, err)
         c.check(found[0]["tried"] == 1 and found[0]["trials"][0]["ms"] > 0, name, found)
-        c.check(found[0]["spec"] == at("spec.json") and 100 <= found[0]["configurations"] <= 600, name, found)
+        c.check(found[0]["spec"] == at("spec.json") and found[0]["configurations"] >= 100, name, found)
+        c.check(name != "gemm" or found[0]["configurations"] == 241600, "as published for CLTune", found)
         code, out, err = run(MONOCLE, "tune", "--replay", at("t4.json"), "--json", "--seeds", "2", **settings())
         c.check(code == 0 and json.loads(out)["configurations"] == 1, name, code, err)
 
