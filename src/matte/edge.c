@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { CALM = 24 }; // levels: a smaller change may be noise
-enum { REACH = 4, NOISE = 65, STEEPEST = 16 * 256 };
+enum { REACH = 4, NOISE = 400, STEEPEST = 16 * 256 };
 
 void matte_smooth(uint8_t *old, const uint8_t *raw, int count)
 {

@@ -338,7 +338,7 @@ static void rule_refine(const uint8_t *matte, const uint8_t *luma, struct matte_
     for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, 4);
         const int64_t n = s.count, sp = sum_square(s, p, NULL), sl = sum_square(s, l, NULL);
-        int64_t slope = 256 * (n * sum_square(s, p, l) - sp * sl) / (n * sum_square(s, l, l) - sl * sl + 65 * n * n);
+        int64_t slope = 256 * (n * sum_square(s, p, l) - sp * sl) / (n * sum_square(s, l, l) - sl * sl + 400 * n * n);
         slope = slope > 4096 ? 4096 : slope < -4096 ? -4096 : slope;
         a[i] = (int32_t)slope;
         b[i] = (int32_t)((256 * sp - slope * sl) / n);
