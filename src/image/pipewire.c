@@ -248,8 +248,8 @@ void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, in
     pw_stream_update_params(stream, params, 2);
 }
 
-// Checks the file's size, because a read behind its end would end the process. PipeWire's own memory is sealed, so that
-// nobody can make it smaller later.
+// Checks the file's size: a read beyond the end of a file ends the process. PipeWire seals its own memory, so its size
+// stays.
 bool pipewire_map(const struct spa_data *from, struct pipewire_map *map)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = from->mapoffset % page;

@@ -167,7 +167,7 @@ static void start(struct matte_source *source)
         plan_restart(source, error == ENOENT ? "it is missing" : strerror(error));
 }
 
-// Ends the program, and plans the next start. `why`: what it did wrong. With NULL, the reason is how it ended.
+// Ends the program, and plans the next start. `why`: what it did wrong; NULL: it ended itself.
 static void fail(struct matte_source *source, const char *why)
 {
     char text[TEXT];
