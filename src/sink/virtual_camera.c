@@ -1,4 +1,4 @@
-// virtual_camera.c: the virtual cameras of a run, and those that are V4L2 output devices: a thread writes the frames
+// virtual_camera.c: the virtual cameras of a run, and the kind for V4L2 output devices, with its thread
 #include "sink/virtual_camera.h"
 
 #include "base/alloc.h"
