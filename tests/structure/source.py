@@ -251,9 +251,9 @@ def rule_headers(root):
             continue
         header = name[len("src/"):]
         text = f'#include "{header}"\n#include "{header}"\n'
-        done = subprocess.run([os.environ.get("CC", "cc"), "-xc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra",
-                               "-Werror", "-fsyntax-only", "-I", os.path.join(root, "src"), "-"], input=text,
-                              capture_output=True, text=True)
+        done = subprocess.run([*os.environ.get("CC", "cc").split(), "-xc", "-std=gnu11", "-D_GNU_SOURCE", "-Wall",
+                               "-Wextra", "-Werror", "-fsyntax-only", "-I", os.path.join(root, "src"), "-"],
+                              input=text, capture_output=True, text=True)
         if done.returncode:
             yield f"{name}: does not compile alone\n{done.stderr}"
 
