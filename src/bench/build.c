@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/resource.h"
-#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,15 +142,12 @@ static bool check(struct bench_case *c)
 {
     const struct build_case *build = c->data;
     const cl_mem to = build->builder->to;
-    const cl_command_queue queue = c->session->queue;
-    uint32_t got[PIXELS];
+    uint32_t got[PIXELS] = {0};
     double build_s = 0, launch_s[LAUNCHES] = {0};
-    memset(got, 0, sizeof(got));
-    cl_int result = clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
+    const cl_int result = clEnqueueWriteBuffer(c->session->queue, to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
     if (!compute_ok(result, "clear the result") || !build_once(c, &build_s, launch_s))
         return false;
-    result = clEnqueueReadBuffer(queue, to, CL_TRUE, 0, sizeof(got), got, 0, NULL, NULL);
-    bool ok = compute_ok(result, "read the result");
+    bool ok = bench_read(c->session, to, 0, got, sizeof(got));
     for (int i = 0; i < PIXELS; i++)
         ok = ok && got[i] == SUM * (build->number | 1);
     if (!ok || is_kept(build))
@@ -161,31 +157,21 @@ static bool check(struct bench_case *c)
     return false;
 }
 
-static void close_builder(struct builder *b)
-{
-    memory_release(b->from);
-    memory_release(b->to);
-    free(b->text);
-}
-
 // False on failure (logged).
 static bool open_builder(struct builder *b)
 {
-    const struct device *device = b->session->device;
     char why[RESOURCE_WHY];
     uint8_t ones[PIXELS];
-    cl_int result;
     memset(ones, 1, sizeof(ones));
     b->random = (uint64_t)clock_now_ns(); // different in each run, because drivers cache compiled kernels
-    b->text = resource_kernel(b->session->test->file, device->kernel_dir, why);
+    b->text = resource_kernel(b->session->test->file, b->session->device->kernel_dir, why);
     if (!b->text) {
         snprintf(b->session->error, sizeof(b->session->error), "%.*s", FIGURE_NOTE - 1, why);
         return false;
     }
-    b->from = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof(ones), ones, &result);
-    if (result == CL_SUCCESS)
-        b->to = clCreateBuffer(device->context, CL_MEM_READ_WRITE, PIXELS * sizeof(cl_uint), NULL, &result);
-    return compute_ok(result, "allocate memory on the device");
+    b->from = bench_memory(b->session, sizeof(ones), ones);
+    b->to = bench_memory(b->session, PIXELS * sizeof(cl_uint), NULL);
+    return b->from && b->to;
 }
 
 static void open_case(struct bench_case *c, struct build_case *build)
@@ -218,7 +204,6 @@ static void run(struct bench_session *session)
             bench_fail(&cases[i], "%s", session->error);
     }
     bench_measure(session, cases, ORIGINS);
-    close_builder(&builder);
 }
 
 const struct bench_test bench_test_build = {

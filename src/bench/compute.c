@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "compute/memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,13 +185,9 @@ static bool check(struct bench_case *c)
 {
     const struct compute *compute = c->data;
     const size_t bytes = compute->items * (size_t)compute->width * compute->element->bytes;
-    const cl_command_queue queue = c->session->queue;
-    void *got = xalloc(bytes);
-    const cl_int result = clEnqueueWriteBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL);
-    bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, CHECKED_LOOPS);
-    if (ok)
-        ok = compute_ok(clEnqueueReadBuffer(queue, compute->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL),
-                        "read the result");
+    void *got = xmalloc(bytes);
+    bool ok =
+        bench_kernel_once(c, CHECKED_LOOPS, compute->to, bytes) && bench_read(c->session, compute->to, 0, got, bytes);
     for (size_t i = 0; ok && i < CHECKED_ITEMS; i++)
         ok = same(compute, got, i * (compute->items - 1) / (CHECKED_ITEMS - 1));
     free(got);
@@ -203,18 +198,13 @@ static bool check(struct bench_case *c)
 
 static bool open_buffers(struct bench_case *c, struct compute *compute)
 {
-    const struct bench_session *session = c->session;
     const size_t bytes = (size_t)compute->width * compute->element->bytes;
-    cl_int result;
     element_random(compute->element, compute->input, INPUTS * (size_t)compute->width);
-    compute->from = clCreateBuffer(session->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, INPUTS * bytes,
-                                   compute->input, &result);
-    if (result == CL_SUCCESS)
-        compute->to =
-            clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, compute->items * bytes, NULL, &result);
-    if (result != CL_SUCCESS)
-        bench_fail(c, "cannot allocate memory on the device: %s", compute_result_name(result));
-    return result == CL_SUCCESS;
+    compute->from = bench_memory(c->session, INPUTS * bytes, compute->input);
+    compute->to = bench_memory(c->session, compute->items * bytes, NULL);
+    if (!compute->from || !compute->to)
+        bench_fail(c, "%s", c->session->error);
+    return compute->from && compute->to;
 }
 
 static void open_case(struct bench_case *c, struct compute *compute)
@@ -245,14 +235,6 @@ static void open_case(struct bench_case *c, struct compute *compute)
     c->loops_most = 1 << 30;
 }
 
-static void close_cases(struct compute *computes, int count)
-{
-    for (int i = 0; i < count; i++) {
-        memory_release(computes[i].from);
-        memory_release(computes[i].to);
-    }
-}
-
 static void open_cases(struct bench_session *session, struct bench_case *cases, struct compute *computes, int first,
                        int count)
 {
@@ -273,10 +255,7 @@ static struct figure compute_peak(struct bench_session *session, const struct el
     struct bench_case cases[ELEMENT_WIDTHS] = {{0}};
     struct compute *computes = xcalloc(ELEMENT_WIDTHS, sizeof(*computes));
     open_cases(session, cases, computes, (int)(element - elements) * ELEMENT_WIDTHS, ELEMENT_WIDTHS);
-    const struct figure best = bench_best(cases, ELEMENT_WIDTHS);
-    close_cases(computes, ELEMENT_WIDTHS);
-    free(computes);
-    return best;
+    return bench_best(cases, ELEMENT_WIDTHS);
 }
 
 static void run(struct bench_session *session)
@@ -286,9 +265,6 @@ static void run(struct bench_session *session)
     struct compute *computes = xcalloc(CASES, sizeof(*computes));
     open_cases(session, cases, computes, 0, CASES);
     bench_measure(session, cases, CASES);
-    close_cases(computes, CASES);
-    free(computes);
-    free(cases);
 }
 
 const struct bench_test bench_test_compute = {
@@ -346,17 +322,11 @@ static bool check_product(struct bench_case *c)
     enum { ROWS = 9, COLUMNS = 61 };
     const struct matmul *m = c->data;
     const size_t row_bytes = (size_t)m->n * m->matrices->element->bytes;
-    const cl_uint zero = 0;
-    const cl_command_queue queue = c->session->queue;
     uint8_t *got = xmalloc(row_bytes);
-    cl_int result =
-        clEnqueueFillBuffer(queue, m->matrices->c, &zero, sizeof(zero), 0, row_bytes * (size_t)m->n, 0, NULL, NULL);
-    bool ok = compute_ok(result, "clear the product") && bench_kernel_once(c, 1);
+    bool ok = bench_kernel_once(c, 1, m->matrices->c, row_bytes * (size_t)m->n);
     for (int i = 0; ok && i < ROWS; i++) {
         const int row = i * (m->n - 1) / (ROWS - 1);
-        result =
-            clEnqueueReadBuffer(queue, m->matrices->c, CL_TRUE, (size_t)row * row_bytes, row_bytes, got, 0, NULL, NULL);
-        ok = compute_ok(result, "read the product");
+        ok = bench_read(c->session, m->matrices->c, (size_t)row * row_bytes, got, row_bytes);
         for (int j = 0; ok && j < COLUMNS; j++)
             ok = same_product(m, got, row, (j * (m->n - 1) + i) / (COLUMNS - 1)); // the last one is m->n - 1
     }
@@ -366,29 +336,17 @@ static bool check_product(struct bench_case *c)
 
 // ---- the matrices ----
 
-static void close_matrices(struct matrices *m)
-{
-    memory_release(m->a);
-    memory_release(m->b);
-    memory_release(m->c);
-    free(m->random);
-}
-
 // Opens matrices with `side` rows and columns. Both factors have the same random numbers. False on failure
 // (logged).
 static bool open_matrices(struct bench_session *session, struct matrices *m, const struct element *element, cl_int side)
 {
-    const cl_context context = session->device->context;
     const size_t numbers = (size_t)side * (size_t)side, bytes = numbers * element->bytes;
-    cl_int result;
     *m = (struct matrices){.element = element, .random = xmalloc(bytes)};
     element_random(element, m->random, numbers);
-    m->a = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
-    if (result == CL_SUCCESS)
-        m->b = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
-    if (result == CL_SUCCESS)
-        m->c = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    return compute_ok(result, "allocate matrices on the device");
+    m->a = bench_memory(session, bytes, m->random);
+    m->b = bench_memory(session, bytes, m->random);
+    m->c = bench_memory(session, bytes, NULL);
+    return m->a && m->b && m->c;
 }
 
 // ---- the cases ----
@@ -481,7 +439,6 @@ static double find_time(struct bench_session *session, cl_int side)
         open_product(&c, &steps[0], 8, 8);
         speed = bench_best(&c, 1).value;
     }
-    close_matrices(&matrices);
     return speed > 0 ? c.work / speed : 0;
 }
 
@@ -567,10 +524,8 @@ static void measure(struct bench_session *session, int count, cl_int n, cl_int k
         }
     }
     bench_measure(session, cases, TYPES * count);
-    for (int t = 0; t < TYPES; t++) {
+    for (int t = 0; t < TYPES; t++)
         report_peak(&all[t * count], &cases[t * count]);
-        close_matrices(&matrices[t]);
-    }
 }
 
 static void run_matmul_group(struct bench_session *session)

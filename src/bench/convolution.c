@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/random.h"
-#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +55,8 @@ static bool check(struct bench_case *c)
     const struct convolution *v = c->data;
     const struct convolved_images *m = v->images;
     const size_t bytes = (size_t)m->width * (size_t)m->height * (size_t)v->channels;
-    const cl_uint zero = 0;
-    const cl_command_queue queue = c->session->queue;
     uint8_t *got = xmalloc(bytes);
-    const cl_int result = clEnqueueFillBuffer(queue, m->to, &zero, sizeof(zero), 0, bytes, 0, NULL, NULL);
-    bool ok = compute_ok(result, "clear the result") && bench_kernel_once(c, 1) &&
-              compute_ok(clEnqueueReadBuffer(queue, m->to, CL_TRUE, 0, bytes, got, 0, NULL, NULL), "read the result");
+    bool ok = bench_kernel_once(c, 1, m->to, bytes) && bench_read(c->session, m->to, 0, got, bytes);
     for (int i = 0; ok && i < COLUMNS * ROWS; i++)
         ok = same(v, got, i % COLUMNS * (m->width - 1) / (COLUMNS - 1), i / COLUMNS * (m->height - 1) / (ROWS - 1));
     free(got);
@@ -70,36 +65,23 @@ static bool check(struct bench_case *c)
 
 // ---- the cases ----
 
-static void close_images(struct convolved_images *m)
-{
-    memory_release(m->from);
-    memory_release(m->to);
-    memory_release(m->weights);
-    free(m->random);
-}
-
 // False on failure (logged).
 static bool open_images(struct bench_session *session, struct convolved_images *m)
 {
-    const cl_context context = session->device->context;
     const bool is_cpu = session->device->info.type & CL_DEVICE_TYPE_CPU;
     uint8_t random[WEIGHTS];
     const struct convolved_images small = {.width = 1280, .height = 720}, large = {.width = 3840, .height = 2160};
     *m = is_cpu ? small : large;
     const size_t bytes = (size_t)m->width * (size_t)m->height * CHANNELS_MOST;
-    cl_int result;
     m->random = xmalloc(bytes);
     random_fill(m->random, bytes, 1);
     random_fill(random, WEIGHTS, 2);
     for (int i = 0; i < WEIGHTS; i++)
         m->weight[i] = random[i] % 16 - 7;
-    m->from = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, m->random, &result);
-    if (result == CL_SUCCESS)
-        m->to = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        m->weights =
-            clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof(m->weight), m->weight, &result);
-    return compute_ok(result, "allocate images on the device");
+    m->from = bench_memory(session, bytes, m->random);
+    m->to = bench_memory(session, bytes, NULL);
+    m->weights = bench_memory(session, sizeof(m->weight), m->weight);
+    return m->from && m->to && m->weights;
 }
 
 static void open_case(struct bench_case *c)
@@ -142,7 +124,6 @@ static void run(struct bench_session *session)
                    way->name);
     }
     bench_run(session, cases, CASES, open, open_case);
-    close_images(&images);
 }
 
 const struct bench_test bench_test_convolution = {

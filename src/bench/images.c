@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "compute/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,20 +53,13 @@ static bool check_item(struct bench_case *c, size_t x, size_t y)
             want ^= (cl_uint)at[k] << 8 * (k % channel_bytes);
         want ^= image->format->channels < CHANNELS_MOST; // a lacking alpha is 1
     }
-    return compute_ok(clEnqueueReadBuffer(c->session->queue, image->to, CL_TRUE, (y * image->side + x) * sizeof(got),
-                                          sizeof(got), &got, 0, NULL, NULL),
-                      "read a result") &&
-           got == want;
+    return bench_read(c->session, image->to, (y * image->side + x) * sizeof(got), &got, sizeof(got)) && got == want;
 }
 
 static bool check_read(struct bench_case *c)
 {
     const struct test_image *image = c->data;
-    const cl_uint zero = 0;
-    bool ok = compute_ok(clEnqueueFillBuffer(c->session->queue, image->to, &zero, sizeof(zero), 0,
-                                             c->size[0] * c->size[1] * sizeof(zero), 0, NULL, NULL),
-                         "clear a result") &&
-              bench_kernel_once(c, 1);
+    bool ok = bench_kernel_once(c, 1, image->to, c->size[0] * c->size[1] * sizeof(cl_uint));
     for (size_t i = 0; ok && i < CHECKED; i++)
         ok = check_item(c, i * (c->size[0] - 1) / (CHECKED - 1), i * (c->size[1] - 1) / (CHECKED - 1));
     return ok;
@@ -99,7 +91,7 @@ static bool check_write(struct bench_case *c)
     void *row = xmalloc(image->side * image->format->bytes);
     bool ok = compute_ok(clEnqueueFillImage(c->session->queue, image->image, zero, start, all, 0, NULL, NULL),
                          "clear an image") &&
-              bench_kernel_once(c, 1);
+              bench_kernel_once(c, 1, NULL, 0);
     for (size_t i = 0; ok && i < CHECKED; i++) {
         const size_t at[3] = {0, i * (image->side - 1) / (CHECKED - 1), 0};
         ok =
@@ -161,9 +153,9 @@ static bool open_image(struct bench_case *c, struct test_image *image)
     const cl_image_desc shape = {
         .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = image->side, .image_height = image->side};
     image->image = clCreateImage(context, access, &format, &shape, NULL, &result);
-    if (result == CL_SUCCESS && image->reads)
-        image->to = clCreateBuffer(context, CL_MEM_WRITE_ONLY, image->side * image->side / EACH * sizeof(cl_uint), NULL,
-                                   &result);
+    if (image->reads &&
+        !(image->to = bench_memory(c->session, image->side * image->side / EACH * sizeof(cl_uint), NULL)))
+        result = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     if (result == CL_SUCCESS && image->reads)
         result = clEnqueueWriteImage(c->session->queue, image->image, CL_TRUE, start, all, 0, 0, image->random, 0, NULL,
                                      NULL);
@@ -228,11 +220,6 @@ static void run(struct bench_session *session)
         images[i].random = random;
     }
     bench_run(session, cases, CASES, true, open_case);
-    for (int i = 0; i < CASES; i++) {
-        memory_release(images[i].image);
-        memory_release(images[i].to);
-    }
-    free(random);
 }
 
 const struct bench_test bench_test_memory_image = {

@@ -92,15 +92,13 @@ static bool check(struct bench_case *c)
     const struct launches *latency = c->data;
     cl_uint count = 0;
     cl_ulong stamps[STAMPS];
-    cl_int result =
+    const cl_int result =
         clEnqueueWriteBuffer(latency->queue, latency->launches, CL_TRUE, 0, sizeof(count), &count, 0, NULL, NULL);
     for (int i = 0; i < LAUNCHES; i++)
         if (launch(c, stamps) < 0)
             return false;
-    if (result == CL_SUCCESS)
-        result =
-            clEnqueueReadBuffer(latency->queue, latency->launches, CL_TRUE, 0, sizeof(count), &count, 0, NULL, NULL);
-    return compute_ok(result, "read the number of launches") && count == LAUNCHES;
+    return compute_ok(result, "clear the number of launches") &&
+           bench_read(c->session, latency->launches, 0, &count, sizeof(count)) && count == LAUNCHES;
 }
 
 static void open_case(struct bench_case *c)
@@ -121,18 +119,13 @@ static void run(struct bench_session *session)
     struct launches latencies[PARTS];
     cl_int result;
     cl_command_queue plain = device_queue(session->device, false, &result);
-    cl_mem launches = result == CL_SUCCESS
-                          ? clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &result)
-                          : NULL;
+    cl_mem launches = compute_ok(result, "open a second queue") ? bench_memory(session, sizeof(cl_uint), NULL) : NULL;
     for (int i = 0; i < PARTS; i++) {
         latencies[i] = (struct launches){&parts[i], parts[i].profiled ? session->queue : plain, launches};
         cases[i].data = &latencies[i];
         bench_name(&cases[i], "part=%s", parts[i].name);
     }
-    bench_run(session, cases, PARTS, compute_ok(result, "open a second queue and its memory"), open_case);
-    memory_release(launches);
-    if (plain)
-        clReleaseCommandQueue(plain);
+    bench_run(session, cases, PARTS, launches, open_case);
 }
 
 const struct bench_test bench_test_latency = {
@@ -324,45 +317,26 @@ static void place_images(struct small_images *m, const struct device_info *info)
     m->count = QUEUE_PARTS * m->part[0].count;
 }
 
-static void close_images(struct small_images *m)
-{
-    pinned_close(&m->from, m->queue[0]);
-    pinned_close(&m->to, m->queue[0]);
-    for (int i = 0; i < QUEUE_PARTS; i++) {
-        if (m->queue[i]) {
-            compute_finish(m->queue[i]);
-            clReleaseCommandQueue(m->queue[i]);
-        }
-        memory_release(m->part[i].from);
-        memory_release(m->part[i].to);
-    }
-    memory_release(m->table);
-    free(m->expected);
-}
-
-// False on failure (logged). Call close_images also after a failure.
+// False on failure (logged).
 static bool open_images(struct small_images *m, const struct bench_session *session)
 {
     const struct device *device = session->device;
     cl_int result = CL_SUCCESS;
     place_images(m, &device->info);
     m->expected = xmalloc(m->bytes);
-    for (int i = 0; i < QUEUE_PARTS && result == CL_SUCCESS; i++) {
+    bool ok = (m->table = bench_memory(session, sizeof(*m->image) * (size_t)m->count, m->image));
+    for (int i = 0; i < QUEUE_PARTS && ok; i++) {
         struct queue_part *part = &m->part[i];
         m->queue[i] = device_queue(device, false, &result);
-        if (result == CL_SUCCESS)
-            part->from = clCreateBuffer(device->context, CL_MEM_READ_ONLY, part->bytes, NULL, &result);
-        if (result == CL_SUCCESS)
-            part->to = clCreateBuffer(device->context, CL_MEM_READ_WRITE, part->bytes, NULL, &result);
+        part->from = bench_memory(session, part->bytes, NULL);
+        part->to = bench_memory(session, part->bytes, NULL);
+        ok = m->queue[i] && part->from && part->to;
     }
-    if (result == CL_SUCCESS)
-        m->table = clCreateBuffer(device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                                  sizeof(*m->image) * (size_t)m->count, m->image, &result);
-    if (result == CL_SUCCESS)
+    if (ok)
         result = pinned_open(&m->from, device->context, m->queue[0], m->bytes);
-    if (result == CL_SUCCESS)
+    if (ok && result == CL_SUCCESS)
         result = pinned_open(&m->to, device->context, m->queue[0], m->bytes);
-    if (!compute_ok(result, "allocate small images"))
+    if (!compute_ok(result, "allocate small images") || !ok)
         return false;
     random_fill(m->from.at, m->bytes, 1);
     for (int i = 0; i < m->count; i++) {
@@ -409,9 +383,6 @@ static void run_small(struct bench_session *session)
         bench_name(c, "copies=%s queues=%d way=%s", copies, all[i].queues, way);
     }
     bench_run(session, cases, CASES, open, open_small);
-    if (images)
-        close_images(images);
-    free(images);
 }
 
 const struct bench_test bench_test_small = {

@@ -3,10 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/random.h"
-#include "compute/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- the memory, which the cases of a test share ----
@@ -33,14 +31,6 @@ static size_t choose_bytes(const struct bench_session *session)
     return bytes;
 }
 
-static void memory_close(struct memory *memory)
-{
-    memory_release(memory->from);
-    memory_release(memory->to);
-    free(memory->random);
-    *memory = (struct memory){0};
-}
-
 // Returns the bytes of `from` at `at`, up to the next multiple of MEMORY_PIECE. Each piece has other bytes: an
 // exclusive or of equal pieces would be 0, as if the kernel had not run.
 static const uint8_t *memory_random(const struct memory *memory, size_t at)
@@ -49,41 +39,20 @@ static const uint8_t *memory_random(const struct memory *memory, size_t at)
     return memory->random + at / MEMORY_PIECE * STEP % MEMORY_PIECE + at % MEMORY_PIECE;
 }
 
-// Sets `to` to 0; false: logged.
-static bool memory_clear(const struct memory *memory, struct bench_session *session)
-{
-    const cl_uint zero = 0;
-    cl_int result =
-        clEnqueueFillBuffer(session->queue, memory->to, &zero, sizeof(zero), 0, memory->bytes, 0, NULL, NULL);
-    if (result == CL_SUCCESS)
-        result = compute_finish(session->queue);
-    return compute_ok(result, "clear memory on the device");
-}
-
 // Allocates much more than the caches have. False on failure (logged).
 static bool memory_open(struct memory *memory, struct bench_session *session)
 {
     *memory = (struct memory){.bytes = choose_bytes(session), .random = xmalloc(2 * (size_t)MEMORY_PIECE)};
-    cl_int result;
-    memory->from = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, memory->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        memory->to = clCreateBuffer(session->device->context, CL_MEM_READ_WRITE, memory->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        random_fill(memory->random, 2 * (size_t)MEMORY_PIECE, 1);
+    cl_int result = CL_SUCCESS;
+    memory->from = bench_memory(session, memory->bytes, NULL);
+    memory->to = bench_memory(session, memory->bytes, NULL);
+    if (!memory->from || !memory->to)
+        return false;
+    random_fill(memory->random, 2 * (size_t)MEMORY_PIECE, 1);
     for (size_t at = 0; result == CL_SUCCESS && at < memory->bytes; at += MEMORY_PIECE)
         result = clEnqueueWriteBuffer(session->queue, memory->from, CL_TRUE, at, MEMORY_PIECE,
                                       memory_random(memory, at), 0, NULL, NULL);
-    if (compute_ok(result, "fill memory on the device") && memory_clear(memory, session))
-        return true;
-    memory_close(memory);
-    return false;
-}
-
-// Reads part of `to`. False on failure (logged).
-static bool memory_read(const struct memory *memory, struct bench_session *session, size_t at, void *got, size_t bytes)
-{
-    return compute_ok(clEnqueueReadBuffer(session->queue, memory->to, CL_TRUE, at, bytes, got, 0, NULL, NULL),
-                      "read a result");
+    return compute_ok(result, "fill memory on the device");
 }
 
 // ---- bandwidth: memory that is read, written or copied once ----
@@ -127,7 +96,7 @@ static bool check_read(struct bench_case *c, size_t item)
         for (size_t k = 0; k < b->element; k++)
             want[k % bytes] ^= *memory_random(b->memory, at + k);
     }
-    return memory_read(b->memory, c->session, item * bytes, got, bytes) && memcmp(got, want, bytes) == 0;
+    return bench_read(c->session, b->memory->to, item * bytes, got, bytes) && memcmp(got, want, bytes) == 0;
 }
 
 // Compares the elements that a work-item wrote.
@@ -139,7 +108,7 @@ static bool check_written(struct bench_case *c, size_t item)
     for (int i = 0; ok && i < b->each; i++) {
         const size_t element = element_at(b, item, i, c->local[0]);
         const size_t from = b->access == ACCESS_COPY ? element : item % c->local[0];
-        ok = memory_read(b->memory, c->session, element * b->element, got, b->element) &&
+        ok = bench_read(c->session, b->memory->to, element * b->element, got, b->element) &&
              memcmp(got, memory_random(b->memory, from * b->element), b->element) == 0;
     }
     return ok;
@@ -149,7 +118,7 @@ static bool check(struct bench_case *c)
 {
     enum { CHECKED = 5 };
     const struct bandwidth *b = c->data;
-    bool ok = memory_clear(b->memory, c->session) && bench_kernel_once(c, 1);
+    bool ok = bench_kernel_once(c, 1, b->memory->to, b->memory->bytes);
     for (size_t i = 0; ok && i < CHECKED; i++)
         ok = (b->access == ACCESS_READ ? check_read : check_written)(c, i * (b->items - 1) / (CHECKED - 1));
     return ok;
@@ -205,7 +174,6 @@ static void measure_all(struct bench_session *session, struct bench_case *cases,
         all[i].memory = &memory;
     }
     bench_run(session, cases, count, open, open_case);
-    memory_close(&memory);
 }
 
 static void run_types(struct bench_session *session, enum access access)
@@ -336,12 +304,12 @@ static bool check_items(struct bench_case *c, bool local)
 {
     const struct cached *cached = c->data;
     const size_t bytes = (size_t)cached->lanes * sizeof(cl_uint);
-    bool ok = memory_clear(cached->memory, c->session) && bench_kernel_once(c, CHECKED_LOOPS);
+    bool ok = bench_kernel_once(c, CHECKED_LOOPS, cached->memory->to, cached->memory->bytes);
     for (size_t i = 0; ok && i < CHECKED_ITEMS; i++) {
         const size_t item = i * (c->size[0] - 1) / (CHECKED_ITEMS - 1);
         cl_uint want[LANES_MOST], got[LANES_MOST];
         expect_cached(cached, local ? item % c->local[0] : item, want);
-        ok = memory_read(cached->memory, c->session, item * bytes, got, bytes) && memcmp(got, want, bytes) == 0;
+        ok = bench_read(c->session, cached->memory->to, item * bytes, got, bytes) && memcmp(got, want, bytes) == 0;
     }
     return ok;
 }
@@ -413,7 +381,6 @@ static void run_size(struct bench_session *session)
             bench_name(&cases[i], "type=uint4 size=%zuMiB", kib / 1024);
     }
     bench_run(session, cases, CACHE_SIZES, open, open_size);
-    memory_close(&memory);
 }
 
 const struct bench_test bench_test_memory_size = {
@@ -469,7 +436,6 @@ static void run_local(struct bench_session *session)
         bench_name(&cases[i], "type=uint width=%d", widths[i]);
     }
     bench_run(session, cases, CACHE_WIDTHS, open, open_tile);
-    memory_close(&memory);
 }
 
 const struct bench_test bench_test_memory_local = {

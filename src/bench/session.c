@@ -156,9 +156,27 @@ double bench_host_time(struct bench_case *c, int runs)
     return (double)(clock_now_ns() - start_ns) / 1e9 / runs;
 }
 
-bool bench_kernel_once(struct bench_case *c, cl_uint loops)
+cl_mem bench_memory(const struct bench_session *session, size_t bytes, const void *content)
+{
+    const cl_mem_flags flags = content ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE;
+    cl_int result;
+    cl_mem buffer = clCreateBuffer(session->device->context, flags, bytes, (void *)content, &result);
+    return compute_ok(result, "allocate memory on the device") ? buffer : NULL;
+}
+
+bool bench_read(const struct bench_session *session, cl_mem buffer, size_t at, void *to, size_t bytes)
+{
+    return compute_ok(clEnqueueReadBuffer(session->queue, buffer, CL_TRUE, at, bytes, to, 0, NULL, NULL),
+                      "read a result");
+}
+
+bool bench_kernel_once(struct bench_case *c, cl_uint loops, cl_mem result, size_t bytes)
 {
     const cl_uint usual = c->loops;
+    const cl_uchar zero = 0;
+    if (result && !compute_ok(clEnqueueFillBuffer(c->session->queue, result, &zero, 1, 0, bytes, 0, NULL, NULL),
+                              "clear memory on the device"))
+        return false;
     c->loops = loops;
     const bool ok = bench_kernel_time(c, 1) >= 0;
     c->loops = usual;

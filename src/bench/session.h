@@ -92,8 +92,15 @@ static inline size_t bench_round_up(int value, int unit)
 {
     return (size_t)((value + unit - 1) / unit * unit);
 }
-// Runs the kernel once with `loops` and waits. False on failure (logged).
-bool bench_kernel_once(struct bench_case *c, cl_uint loops);
+// Sets the bytes of `result` (NULL: nothing) to 0, runs the kernel once with `loops` and waits. False on failure
+// (logged).
+bool bench_kernel_once(struct bench_case *c, cl_uint loops, cl_mem result, size_t bytes);
+
+// Memory of a device's test, which no one frees: the process ends with the test. Allocates a buffer with this content,
+// for kernels to read, or one for all uses (NULL). NULL on failure (logged).
+cl_mem bench_memory(const struct bench_session *session, size_t bytes, const void *content);
+// Reads a part of a buffer. False on failure (logged).
+bool bench_read(const struct bench_session *session, cl_mem buffer, size_t at, void *to, size_t bytes);
 
 // Sets the parameters of the case's figure.
 void bench_name(struct bench_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -195,29 +195,18 @@ static bool is_zero_copy(const struct bench_session *session, const struct memor
     return less_s >= 0 && more_s >= 0 && more_s - less_s < (double)(m->bytes - least) / LINK_GBPS / 1e9;
 }
 
-static void close_memories(struct memories *m, const struct bench_session *session)
-{
-    pinned_close(&m->pinned, session->queue);
-    compute_finish(session->queue);
-    memory_release(m->device);
-    free(m->pageable);
-    free(m->random);
-}
-
 // Allocates and touches all memory. False on failure (logged).
 static bool open_memories(struct memories *m, const struct bench_session *session, size_t bytes)
 {
     enum { ALIGNMENT = 4096 };
-    const cl_context context = session->device->context;
-    cl_int result;
+    cl_int result = CL_OUT_OF_HOST_MEMORY;
     *m = (struct memories){.bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT};
     m->pageable = aligned_alloc(ALIGNMENT, m->bytes);
     m->random = aligned_alloc(ALIGNMENT, m->bytes);
-    m->device = clCreateBuffer(context, CL_MEM_READ_WRITE, m->bytes, NULL, &result);
-    if (result == CL_SUCCESS)
-        result = pinned_open(&m->pinned, context, session->queue, m->bytes);
-    if (result == CL_SUCCESS && (!m->pageable || !m->random))
-        result = CL_OUT_OF_HOST_MEMORY;
+    if (!(m->device = bench_memory(session, m->bytes, NULL)))
+        return false;
+    if (m->pageable && m->random)
+        result = pinned_open(&m->pinned, session->device->context, session->queue, m->bytes);
     if (!compute_ok(result, "allocate memory for copies"))
         return false;
     random_fill(m->random, m->bytes, 1);
@@ -283,9 +272,6 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
             snprintf(c->figure.note, sizeof(c->figure.note), "zero copy: the mapping itself copies nothing");
     }
     bench_measure(session, cases, total);
-    close_memories(&memories, session);
-    free(cases);
-    free(transfers);
 }
 
 static void run_frames(struct bench_session *session)
