@@ -1,7 +1,9 @@
 // child.c: runs a program as a child process, within limits
 #include "base/child.h"
 
+#include "base/alloc.h"
 #include "base/clock.h"
+#include "base/driver_call.h"
 #include "base/system_calls.h"
 
 #include <errno.h>
@@ -14,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +24,7 @@
 // A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
-enum { LINES_FILENO = CHILD_FILES - 1 }; // the child's descriptor for the lines of child_write
+enum { LINES_FILENO = CHILD_FILES - 1 }; // the child's descriptor for the lines of child_write, or for requests
 
 // Runs in the child, which shares the memory of the parent until execv: only async-signal-safe functions are allowed.
 // Returns after a failure.
@@ -186,6 +189,77 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
     ends_within(child, KILLED_MS, &status);
     *value = end == TALK_STOPPED ? SIGKILL : 0;
     return end == TALK_STOPPED ? CHILD_KILLED : CHILD_LATE;
+}
+
+// ---- a child that stays ----
+
+enum { SIGNAL_MS = 5000 };
+
+struct child {
+    pid_t process; // 0: it has ended
+    int socket;
+};
+
+struct child *child_open(const char *program, char *const arguments[], int input)
+{
+    int pair[2], error;
+    pid_t process;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return NULL;
+    error = child_start(program, arguments, (const int[CHILD_FILES]){input, -1, -1, pair[1]}, false, &process);
+    close(pair[1]);
+    if (error != 0) {
+        close(pair[0]);
+        errno = error;
+        return NULL;
+    }
+    struct child *child = xalloc(sizeof(*child));
+    *child = (struct child){process, pair[0]};
+    return child;
+}
+
+bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
+               enum child_end *end, int *value)
+{
+    struct pollfd polled = {.fd = child->socket, .events = POLLIN};
+    const int64_t start_ns = clock_now_ns();
+    bool ready = send(child->socket, request, bytes, MSG_NOSIGNAL) < 0; // it has ended
+    int status;
+    while (!ready &&
+           clock_ms_since(start_ns) < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms))
+        ready = poll(&polled, 1, TALK_MS) > 0;
+    if (ready && recv(child->socket, reply, most, 0) == (ssize_t)most)
+        return true;
+    *end = CHILD_LATE;
+    *value = 0;
+    if (ready && ends_within(child->process, KILLED_MS, &status)) {
+        child->process = 0;
+        *end = ended(status, value);
+    }
+    return false;
+}
+
+void child_close(struct child *child)
+{
+    int status;
+    if (!child)
+        return;
+    if (child->process > 0) {
+        kill(-child->process, SIGKILL);
+        ends_within(child->process, KILLED_MS, &status);
+    }
+    close(child->socket);
+    free(child);
+}
+
+bool child_receive(void *request, size_t bytes)
+{
+    return recv(LINES_FILENO, request, bytes, 0) == (ssize_t)bytes;
+}
+
+bool child_reply(const void *reply, size_t bytes)
+{
+    return send(LINES_FILENO, reply, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
 void child_write(const char *line)

@@ -34,6 +34,20 @@ enum { CHILD_LINE = 16384 };
 enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                           bool (*line)(void *context, char *text), void *context);
 
+// A child that stays: it answers one request after the other. Starts it as child_run does, but `input` is its standard
+// input (-1: /dev/null). NULL on failure: errno. On any thread; the functions below on one at a time.
+struct child;
+struct child *child_open(const char *program, char *const arguments[], int input);
+// Sends a request, and waits at most `limit_ms` ms for a reply of exactly `most` bytes; 5 s after a signal
+// (driver_call_interrupted). False: the child has ended or is late, which *end and *value say as for child_run; only
+// child_close may follow.
+bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
+               enum child_end *end, int *value);
+void child_close(struct child *child); // kills the child; accepts NULL
+// The child's part. False: the parent has closed it, or sends no request of this size.
+bool child_receive(void *request, size_t bytes);
+bool child_reply(const void *reply, size_t bytes); // async-signal-safe
+
 // The child writes a line to the parent that called child_talk. Libraries do not write there, as they may to standard
 // output.
 void child_write(const char *line);

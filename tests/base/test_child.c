@@ -15,6 +15,7 @@
 #include <time.h>
 
 enum { PATIENT_MS = 60000 };
+enum { ASK_CRASH = -1, ASK_WAIT = -2, ASK_END = -3 }; // requests of the part "answer"
 
 static char directory[64], note[80], own_pid[16];
 
@@ -103,6 +104,19 @@ static int child(const char *part, const char *argument)
         child_write("two");
         if (*argument)
             pause();
+    }
+    if (strcmp(part, "answer") == 0) {
+        child_begin(atoi(argument), 1 << 20, PATIENT_MS);
+        for (int request; child_receive(&request, sizeof(request));) {
+            if (request == ASK_CRASH)
+                signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+            if (request == ASK_WAIT)
+                pause();
+            if (request == ASK_END)
+                return 7;
+            request += fgetc(stdin);
+            child_reply(&request, sizeof(request));
+        }
     }
     if (strcmp(part, "family") == 0) {
         if (fork() == 0)
@@ -222,6 +236,41 @@ static void test_talk(void)
     CHECK_NUMBER(value, ENOENT);
 }
 
+// A child that stays answers requests in turn, until it crashes, is late or ends.
+static void test_ask(void)
+{
+    static const struct {
+        int request, limit_ms;
+        enum child_end end;
+        int value;
+    } ends[] = {
+        {ASK_CRASH, PATIENT_MS, CHILD_KILLED, SIGSEGV},
+        {ASK_WAIT, 200, CHILD_LATE, 0},
+        {ASK_END, PATIENT_MS, CHILD_EXITED, 7},
+    };
+    char *const arguments[] = {"child", "answer", own_pid, NULL};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        enum child_end end = CHILD_NOT_STARTED;
+        int reply = 0, value = -1;
+        const int input = memfd_create("input", MFD_CLOEXEC);
+        CHECK(write(input, "AB", 2) == 2 && lseek(input, 0, SEEK_SET) == 0);
+        struct child *child = child_open("/proc/self/exe", arguments, input);
+        for (int request = 1; child && request <= 2; request++) {
+            CHECK(child_ask(child, &request, sizeof(request), &reply, sizeof(reply), PATIENT_MS, &end, &value));
+            CHECK_NUMBER(reply, request + 'A' + request - 1);
+        }
+        const int last = ends[i].request;
+        CHECK(child && !child_ask(child, &last, sizeof(last), &reply, sizeof(reply), ends[i].limit_ms, &end, &value));
+        CHECK_NUMBER(end, ends[i].end);
+        CHECK_NUMBER(value, ends[i].value);
+        child_close(child);
+        close(input);
+    }
+    errno = 0;
+    CHECK(!child_open("/nowhere/at/all", arguments, -1) && errno == ENOENT);
+    child_close(NULL);
+}
+
 static void test_explain(void)
 {
     static const struct {
@@ -291,6 +340,7 @@ int main(int argc, char **argv)
     test_ends();
     test_late();
     test_talk();
+    test_ask();
     test_explain();
     test_limits();
     test_parent();

@@ -22,7 +22,6 @@
 #include "compute/cl.h"
 #include "compute/device.h"
 #include "compute/energy.h"
-#include "tune/kernel/user_rig.h"
 #include "tune/search.h"
 
 #include <errno.h>
@@ -91,16 +90,16 @@ enum child_end __real_child_talk(const char *program, char *const arguments[], i
                                  bool (*line)(void *context, char *text), void *context);
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                                  bool (*line)(void *context, char *text), void *context);
-void __real_user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
-                           struct user_reply *reply);
-void __wrap_user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
-                           struct user_reply *reply);
+bool __real_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
+                      enum child_end *end, int *value);
+bool __wrap_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
+                      enum child_end *end, int *value);
 void __real_child_begin(int parent, size_t bytes, int seconds);
-void __wrap_user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
-                           struct user_reply *reply)
+bool __wrap_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
+                      enum child_end *end, int *value)
 {
     const char *limit = getenv("TEST_LIMIT_MS");
-    __real_user_child_ask(child, request, limit && *limit ? atoi(limit) : limit_ms, reply);
+    return __real_child_ask(child, request, bytes, reply, most, limit && *limit ? atoi(limit) : limit_ms, end, value);
 }
 
 void __wrap_child_begin(int parent, size_t bytes, int seconds);

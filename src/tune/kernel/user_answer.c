@@ -5,7 +5,6 @@
 #include "tune/kernel/user_kernel.h"
 #include "tune/kernel/user_rig.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
@@ -24,7 +23,6 @@ struct kernel_task {
     bool opened;             // the device and the rig
     struct user_build build; // that is validated
     bool reference;          // writes the references
-    int replies;             // pipe to the parent
     struct user_reply reply; // to the current request
     char why[SPEC_WHY];
 };
@@ -51,7 +49,7 @@ static bool open_task(struct kernel_task *task, char *const *words)
         return false;
     }
     snprintf(task->why, sizeof(task->why), "its test cannot open the device or the arguments");
-    return user_data_open(&task->data, &task->spec, atoi(words[KERNEL_WORD_PARENT]), atoi(words[KERNEL_WORD_DATA])) &&
+    return user_data_open(&task->data, &task->spec, STDIN_FILENO) &&
            (task->device = find_device(words[KERNEL_WORD_DEVICE])) &&
            user_rig_open(&task->rig, task->device, &task->spec, &task->data) == CL_SUCCESS;
 }
@@ -188,8 +186,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 #ifdef __x86_64__
     what = ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
 #endif
-    if (user_rig_fault(&running->rig, info->si_addr, what, reply.why) &&
-        write(running->replies, &reply, sizeof(reply)) == (ssize_t)sizeof(reply))
+    if (user_rig_fault(&running->rig, info->si_addr, what, reply.why) && child_reply(&reply, sizeof(reply)))
         _exit(EXIT_FAILURE);
     signal(number, SIG_DFL);
 }
@@ -226,14 +223,6 @@ static enum probe_status answer(struct kernel_task *task, struct timed **first, 
     return result == CL_SUCCESS ? PROBE_PASSED : PROBE_NOT_RUN;
 }
 
-// Opens a pipe of the parent.
-static int open_pipe(const char *parent, int fd, int flags)
-{
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", atoi(parent), fd);
-    return open(path, flags | O_CLOEXEC);
-}
-
 static bool send_reply(struct kernel_task *task, enum probe_status status)
 {
     struct user_reply *reply = &task->reply;
@@ -241,23 +230,17 @@ static bool send_reply(struct kernel_task *task, enum probe_status status)
     // A kernel that fails may have written anywhere.
     reply->ended = status != PROBE_PASSED && status != PROBE_NOT_BUILT;
     snprintf(reply->why, sizeof(reply->why), "%.*s", VERDICT_TEXT - 1, status == PROBE_PASSED ? "" : task->why);
-    return write(task->replies, reply, sizeof(*reply)) == (ssize_t)sizeof(*reply) && !reply->ended;
+    return child_reply(reply, sizeof(*reply)) && !reply->ended;
 }
 
 // Does not free its memory: the process ends after this call.
 int user_kernel_answer(char *const *words)
 {
-    const char *comma = strchr(words[KERNEL_WORD_PIPES], ',');
     struct user_request request;
     struct timed *first = NULL;
     child_begin(atoi(words[KERNEL_WORD_PARENT]), PROBE_DATA_BYTES, CPU_S);
     struct kernel_task *task = xalloc(sizeof(*task));
-    const int requests = open_pipe(words[KERNEL_WORD_PARENT], atoi(words[KERNEL_WORD_PIPES]), O_RDONLY);
-    task->replies = open_pipe(words[KERNEL_WORD_PARENT], comma ? atoi(comma + 1) : -1, O_WRONLY);
-    task->reply.process = (int)getpid();
-    if (requests < 0 || task->replies < 0 || !send_reply(task, PROBE_PASSED))
-        return EXIT_FAILURE;
-    while (read(requests, &request, sizeof(request)) == (ssize_t)sizeof(request)) {
+    while (child_receive(&request, sizeof(request))) {
         if (!task->opened && (task->opened = open_task(task, words)))
             catch_faults(task); // after the driver's own handlers
         if (!send_reply(task, task->opened ? answer(task, &first, &request) : PROBE_UNKNOWN))

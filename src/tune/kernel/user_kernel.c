@@ -25,14 +25,14 @@ static const size_t data_bytes_max = (size_t)4 << 30;
 
 // The arguments of a child.
 struct words {
-    char parent[16], data[16], device[200];
+    char parent[16], device[200];
     const char *at[1 + KERNEL_WORDS + 1];
 };
 
 // Children that wait for a request.
 struct children {
     pthread_mutex_t lock; // guards the members below
-    struct user_child *idle[IDLE_MAX];
+    struct child *idle[IDLE_MAX];
     int count, most;
 };
 
@@ -46,7 +46,7 @@ struct user_kernel {
     int limit_ms; // of a validation
     struct words words;
     struct children *children; // that validate
-    struct user_child *timer;  // NULL: not started, or it has ended
+    struct child *timer;       // NULL: not started, or it has ended
     int timers;                // number of children that were started to time
 };
 
@@ -72,7 +72,6 @@ static void make_words(struct user_kernel *user)
 {
     struct words *words = &user->words;
     snprintf(words->parent, sizeof(words->parent), "%d", (int)getpid());
-    snprintf(words->data, sizeof(words->data), "%d", user->data.fd);
     user_kernel_print_device(&user->device->info, words->device);
     const char *const arguments[] = {
         "monocle",
@@ -82,27 +81,49 @@ static void make_words(struct user_kernel *user)
         [1 + KERNEL_WORD_SPEC] = user->spec.path,
         [1 + KERNEL_WORD_HASH] = user->spec.hash,
         [1 + KERNEL_WORD_DEVICE] = words->device,
-        [1 + KERNEL_WORD_DATA] = words->data,
-        [1 + KERNEL_WORD_PIPES] = "",
     };
     memcpy(words->at, arguments, sizeof(arguments));
 }
 
-static struct user_child *start_child(const struct user_kernel *user)
+static struct child *start_child(const struct user_kernel *user)
 {
-    return user_child_open(user->words.at, 1 + KERNEL_WORDS + 1, 1 + KERNEL_WORD_PIPES);
+    struct child *child = child_open(child_program, (char *const *)user->words.at, user->data.fd);
+    if (!child)
+        log_error("cannot run kernels: %s", strerror(errno));
+    return child;
 }
 
-static struct user_child *take_child(const struct user_kernel *user)
+// Sends a request, and closes the child if it ends.
+static void ask_child(struct child **child, const struct user_request *request, int limit_ms, struct user_reply *reply)
+{
+    enum child_end end;
+    int value;
+    const bool replied = child_ask(*child, request, sizeof(*request), reply, sizeof(*reply), limit_ms, &end, &value);
+    // A kernel that writes out of bounds may have changed the reply.
+    reply->why[VERDICT_TEXT - 1] = '\0';
+    if (!replied || reply->status < PROBE_ANSWERS || reply->status > PROBE_UNKNOWN) {
+        *reply = (struct user_reply){.status = PROBE_NOT_RUN, .ended = true, .why = "its process has ended"};
+        if (!replied && end == CHILD_LATE)
+            reply->status = PROBE_LATE;
+        if (!replied)
+            child_explain(end, value, limit_ms / 1000, limit_ms / 1000, reply->why);
+    }
+    if (reply->ended) {
+        child_close(*child);
+        *child = NULL;
+    }
+}
+
+static struct child *take_child(const struct user_kernel *user)
 {
     struct children *children = user->children;
     pthread_mutex_lock(&children->lock);
-    struct user_child *child = children->count > 0 ? children->idle[--children->count] : NULL;
+    struct child *child = children->count > 0 ? children->idle[--children->count] : NULL;
     pthread_mutex_unlock(&children->lock);
     return child ? child : start_child(user);
 }
 
-static void give_child(const struct user_kernel *user, struct user_child *child)
+static void give_child(const struct user_kernel *user, struct child *child)
 {
     struct children *children = user->children;
     pthread_mutex_lock(&children->lock);
@@ -111,7 +132,7 @@ static void give_child(const struct user_kernel *user, struct user_child *child)
         children->idle[children->count++] = child;
     pthread_mutex_unlock(&children->lock);
     if (!stays)
-        user_child_close(child);
+        child_close(child);
 }
 
 static void copy_tuple(const struct user_kernel *user, struct user_request *request)
@@ -126,15 +147,13 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
 {
     struct user_request request = {action, .configuration = configuration};
     struct user_reply reply;
-    struct user_child *child = take_child(user);
+    struct child *child = take_child(user);
     snprintf(why, VERDICT_TEXT, "its process cannot be started");
     if (!child)
         return PROBE_NOT_RUN;
     copy_tuple(user, &request);
-    user_child_ask(child, &request, limit_ms, &reply);
-    if (reply.ended)
-        user_child_close(child);
-    else
+    ask_child(&child, &request, limit_ms, &reply);
+    if (child)
         give_child(user, child);
     memcpy(why, reply.why, VERDICT_TEXT);
     return reply.status;
@@ -200,7 +219,7 @@ static bool fill(struct user_kernel *user)
 {
     struct spec *spec = &user->spec;
     struct user_data *data = &user->data;
-    if (!user_data_open(data, spec, 0, 0)) {
+    if (!user_data_open(data, spec, -1)) {
         log_error("cannot store the arguments of %s (%.0f MiB): %s", spec->path, (double)data->bytes / 0x1p20,
                   strerror(errno));
         return false;
@@ -265,11 +284,7 @@ static bool ask_timer(struct user_kernel *user, const struct user_request *reque
     }
     if (!user->timer)
         return false;
-    user_child_ask(user->timer, request, limit_ms, reply);
-    if (reply->ended) {
-        user_child_close(user->timer);
-        user->timer = NULL;
-    }
+    ask_child(&user->timer, request, limit_ms, reply);
     return reply->status == PROBE_PASSED;
 }
 
@@ -420,9 +435,9 @@ static void print(const struct subject *subject, int configuration, char text[SU
 static void close_kernel(struct subject *subject)
 {
     struct user_kernel *user = (struct user_kernel *)subject;
-    user_child_close(user->timer);
+    child_close(user->timer);
     while (user->children->count > 0)
-        user_child_close(user->children->idle[--user->children->count]);
+        child_close(user->children->idle[--user->children->count]);
     pthread_mutex_destroy(&user->children->lock);
     free(user->children);
     user_data_close(&user->data);

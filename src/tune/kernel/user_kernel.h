@@ -17,7 +17,7 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
 // Returns true if the path is one of the files that the description names.
 bool user_kernel_reads(const struct subject *subject, const char *path);
 
-// The child's arguments, after the program's name.
+// The child's arguments, after the program's name. Its standard input is the memory of struct user_data.
 enum kernel_word {
     KERNEL_WORD_COMMAND,
     KERNEL_WORD_KIND, // "spec"
@@ -25,8 +25,6 @@ enum kernel_word {
     KERNEL_WORD_SPEC,   // path of the description
     KERNEL_WORD_HASH,   // spec.hash
     KERNEL_WORD_DEVICE, // platform and name
-    KERNEL_WORD_DATA,   // file descriptor of the parent: struct user_data
-    KERNEL_WORD_PIPES,  // two file descriptors: see user_child_open
     KERNEL_WORDS,
 };
 

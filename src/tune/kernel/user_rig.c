@@ -2,19 +2,9 @@
 #include "tune/kernel/user_rig.h"
 
 #include "base/alloc.h"
-#include "base/child.h"
-#include "base/clock.h"
-#include "base/driver_call.h"
-#include "base/log.h"
-#include "base/thread.h"
-#include "compute/memory.h"
-#include "path/probe.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +34,17 @@ static void lay_out(struct user_data *data, const struct spec *spec)
     }
 }
 
-bool user_data_open(struct user_data *data, struct spec *spec, int owner, int fd)
+bool user_data_open(struct user_data *data, struct spec *spec, int fd)
 {
-    char path[64];
+    const bool owns = fd < 0;
     struct stat status;
     *data = (struct user_data){.fd = -1};
     lay_out(data, spec);
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", owner, fd);
-    data->fd = owner ? open(path, O_RDWR | O_CLOEXEC) : memfd_create("monocle", MFD_CLOEXEC);
+    data->fd = owns ? memfd_create("monocle", MFD_CLOEXEC) : fd;
     if (data->fd < 0)
         return false;
     // Reserves the memory, so that a later write cannot fail.
-    if (!owner && (errno = posix_fallocate(data->fd, 0, (off_t)data->bytes)) != 0)
+    if (owns && (errno = posix_fallocate(data->fd, 0, (off_t)data->bytes)) != 0)
         return false;
     if (fstat(data->fd, &status) != 0)
         return false;
@@ -67,7 +56,7 @@ bool user_data_open(struct user_data *data, struct spec *spec, int owner, int fd
     data->sizes = (struct user_sizes *)data->map;
     for (int i = 0; i < spec->arguments; i++) {
         size_t *bytes = &spec->argument[i].bytes, *largest = &data->sizes->input[i];
-        *(owner ? bytes : largest) = owner ? *largest : *bytes;
+        *(owns ? largest : bytes) = owns ? *bytes : *largest;
     }
     lay_out(data, spec);
     return true;
@@ -338,104 +327,4 @@ cl_int user_build_time(const struct user_build *build, int runs, double *ms)
         result = timing_try(build->rig->queue, runs, enqueue, (void *)build, &timing);
     *ms = timing.device_ms;
     return result;
-}
-
-// ---- the child: the parent's part ----
-
-//
-// A thread waits for the child, and writes the last reply when the child has ended.
-
-enum { WORDS_MAX = 16, DAY_MS = 24 * 3600 * 1000, HELLO_MS = 60000 };
-// After a signal, the tuner compares the results so far. A kernel that takes longer than this is left out.
-enum { SIGNAL_MS = 5000, POLL_MS = 100 };
-
-struct user_child {
-    const char *words[WORDS_MAX];
-    char pipes[32];
-    int requests[2], replies[2];
-    pthread_t thread;
-    bool started;
-    pid_t process; // the child, after its first reply; 0: not yet
-};
-
-static void *run_child(void *context)
-{
-    struct user_child *child = context;
-    struct user_reply last = {.status = PROBE_NOT_RUN, .ended = true};
-    int value = 0;
-    const enum child_end end = child_run(child_program, (char *const *)child->words, DAY_MS, &value);
-    child_explain(end, value, DAY_MS / 1000, DAY_MS / 1000, last.why);
-    if (write(child->replies[1], &last, sizeof(last)) < 0)
-        log_error("cannot run kernels: %s", strerror(errno));
-    return NULL;
-}
-
-struct user_child *user_child_open(const char *const *arguments, int count, int pipes)
-{
-    struct user_child *child = xalloc(sizeof(*child));
-    assert(count < WORDS_MAX);
-    memcpy(child->words, arguments, sizeof(*arguments) * (size_t)count);
-    child->words[pipes] = child->pipes;
-    child->requests[0] = child->requests[1] = child->replies[0] = child->replies[1] = -1;
-    if (pipe2(child->requests, O_CLOEXEC) != 0 || pipe2(child->replies, O_CLOEXEC) != 0) {
-        log_error("cannot run kernels: %s", strerror(errno));
-    } else {
-        snprintf(child->pipes, sizeof(child->pipes), "%d,%d", child->requests[0], child->replies[1]);
-        child->started = thread_start(&child->thread, run_child, child, "kernels");
-    }
-    if (child->started)
-        return child;
-    user_child_close(child);
-    return NULL;
-}
-
-// Waits for a reply. False: there is none within the limit.
-static bool read_reply(struct user_child *child, int limit_ms, struct user_reply *reply)
-{
-    struct pollfd polled = {.fd = child->replies[0], .events = POLLIN};
-    const int64_t start_ns = clock_now_ns();
-    int ready = 0;
-    for (int ms = 0; ready <= 0 && ms < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms);) {
-        ready = poll(&polled, 1, POLL_MS);
-        ms = (int)((clock_now_ns() - start_ns) / 1000000);
-        if (ready < 0 && errno != EINTR)
-            return false;
-    }
-    const bool got = ready > 0 && read(child->replies[0], reply, sizeof(*reply)) == (ssize_t)sizeof(*reply);
-    // A kernel that writes out of bounds may have changed the reply.
-    reply->why[VERDICT_TEXT - 1] = '\0';
-    return got && reply->status >= PROBE_ANSWERS && reply->status <= PROBE_UNKNOWN;
-}
-
-void user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
-                    struct user_reply *reply)
-{
-    *reply = (struct user_reply){.status = PROBE_NOT_RUN, .ended = true, .why = "its process has ended"};
-    if (child->process == 0 && read_reply(child, HELLO_MS, reply))
-        child->process = reply->ended ? 0 : reply->process;
-    if (child->process == 0 || write(child->requests[1], request, sizeof(*request)) != (ssize_t)sizeof(*request))
-        return;
-    if (read_reply(child, limit_ms, reply))
-        return;
-    *reply = (struct user_reply){.status = PROBE_LATE, .ended = true};
-    child_explain(CHILD_LATE, 0, limit_ms / 1000, limit_ms / 1000, reply->why);
-}
-
-void user_child_close(struct user_child *child)
-{
-    if (!child)
-        return;
-    if (child->process > 0)
-        kill(-child->process, SIGKILL);
-    for (int i = 0; i < 2; i++) {
-        if (child->requests[i] >= 0)
-            close(child->requests[i]);
-    }
-    if (child->started)
-        pthread_join(child->thread, NULL);
-    for (int i = 0; i < 2; i++) {
-        if (child->replies[i] >= 0)
-            close(child->replies[i]);
-    }
-    free(child);
 }

@@ -19,9 +19,9 @@ struct user_data {
     size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS]; // offsets
 };
 
-// Makes the memory, or opens the memory `fd` of process `owner` if that is not 0, and sets the sizes of the vectors.
-// The content is undefined at first. Returns false on failure (errno). The caller calls user_data_close in any case.
-bool user_data_open(struct user_data *data, struct spec *spec, int owner, int fd);
+// Makes the memory, or maps the memory `fd` of the parent if that is not -1, and sets the sizes of the vectors. The
+// content is undefined at first. Returns false on failure (errno). The caller calls user_data_close in any case.
+bool user_data_open(struct user_data *data, struct spec *spec, int fd);
 void user_data_close(struct user_data *data);
 
 struct user_rig {
@@ -76,7 +76,6 @@ enum user_action {
     USER_RELEASE,
 };
 
-// The parent writes requests to a pipe, and the child writes a reply to each one to another pipe.
 struct user_request {
     enum user_action action;
     int configuration;
@@ -87,20 +86,7 @@ struct user_request {
 
 struct user_reply {
     enum probe_status status;
-    bool ended;  // the child has ended, or did not reply in time
-    int process; // id of the child
-    double ms;   // of USER_TIME
+    bool ended; // the child ends now, has ended, or did not reply in time
+    double ms;  // of USER_TIME
     char why[VERDICT_TEXT];
 };
-
-struct user_child;
-
-// Starts the child with these arguments, which are borrowed until user_child_close. Replaces argument number `pipes` by
-// two file descriptors of this process, such as "5,7": the child reads requests from the first one, and writes replies
-// to the second one. Its first reply needs no request. NULL on failure (logged). On any thread, one at a time.
-struct user_child *user_child_open(const char *const *arguments, int count, int pipes);
-void user_child_close(struct user_child *child); // kills the child; accepts NULL
-// Sends a request and waits for the reply, at most `limit_ms` milliseconds. After a reply with `ended`, only
-// user_child_close may follow.
-void user_child_ask(struct user_child *child, const struct user_request *request, int limit_ms,
-                    struct user_reply *reply);
