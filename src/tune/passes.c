@@ -62,34 +62,22 @@ static void add_choices(struct choices *choices, const struct variant *variant, 
     }
 }
 
-static void add_text(struct space *space, int param, const char *text)
-{
-    if (space_find_value(space, param, text) < 0)
-        space_add_value(space, param, text);
-}
-
-static void add_number(struct space *space, int param, int number)
-{
-    char text[16];
-    snprintf(text, sizeof(text), "%d", number);
-    add_text(space, param, text);
-}
-
 // Adds the variants of the choices, their parameters, and the values that occur: fewer than the limits of a space.
 static void add_params(struct space *space, const struct choices *choices)
 {
+    char text[16];
     space_add_param(space, "variant"); // PARAM_VARIANT
     for (int i = 0; i < choices->count; i++) {
         const struct variant_choice *choice = &choices->choice[i];
-        add_text(space, PARAM_VARIANT, choice->variant->name);
+        space_add_value(space, PARAM_VARIANT, choice->variant->name);
         for (const struct variant_param *param = choice->variant->param; param->name; param++) {
             const int found = space_find_param(space, param->name);
-            add_number(space, found < 0 ? space_add_param(space, param->name) : found,
-                       choice->value[param - choice->variant->param]);
+            snprintf(text, sizeof(text), "%d", choice->value[param - choice->variant->param]);
+            space_add_value(space, found < 0 ? space_add_param(space, param->name) : found, text);
         }
     }
     for (int i = 1; i < space->params; i++) {
-        add_text(space, i, SPACE_ABSENT);
+        space_add_value(space, i, SPACE_ABSENT);
         space_sort_values(space, i);
     }
 }

@@ -37,8 +37,9 @@ int space_add_param(struct space *space, const char *name)
 int space_add_value(struct space *space, int param, const char *text)
 {
     struct space_param *p = &space->param[param];
-    if (p->values == SPACE_VALUES)
-        return -1;
+    const int found = space_find_value(space, param, text);
+    if (found >= 0 || p->values == SPACE_VALUES)
+        return found;
     p->value = xgrow(p->value, (size_t)p->values, sizeof(*p->value));
     p->value[p->values] = xstrdup(text);
     return p->values++;

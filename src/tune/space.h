@@ -25,8 +25,8 @@ struct space {
 void space_init(struct space *space);
 void space_finish(struct space *space); // leaves an empty space
 
-// These two copy the text and return the new index. -1: there are SPACE_PARAMS parameters or SPACE_VALUES values
-// already.
+// These two copy the text and return the index; that of a value which is there already. -1: there are SPACE_PARAMS
+// parameters or SPACE_VALUES values already.
 int space_add_param(struct space *space, const char *name);
 int space_add_value(struct space *space, int param, const char *text);
 int space_find_param(const struct space *space, const char *name);            // -1: not found

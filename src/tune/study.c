@@ -137,7 +137,7 @@ static bool add_values(struct reader *reader)
         const char *name = space->param[p].name;
         if (!value_text(reader, name, json_object_get(configuration, name), text))
             return false;
-        if (space_find_value(space, p, text) < 0 && space_add_value(space, p, text) < 0)
+        if (space_add_value(space, p, text) < 0)
             return refuse(reader, "parameter '%s' has over %d values", name, SPACE_VALUES);
     }
     return configuration;
