@@ -49,19 +49,6 @@ bool pictures_make_camera(struct pictures *pictures, int width, int height)
 
 // ---- the check ----
 
-// Runs one filter from RGBA to RGBA, a picture of another size if the filter changes it. The caller frees `to`.
-static bool run_stage(const struct image *from, const struct stage *stage, struct image *to)
-{
-    const struct chain chain = {.stage = {*stage}, .count = 1};
-    const struct path_setup setup = {.kind = PATH_CPU, .input = from->shape, .chain = &chain};
-    struct path_result result;
-    struct path *path = path_open(&setup, NULL);
-    const bool ok = path && path_submit(path, from, NULL) && path_collect(path, &result) &&
-                    image_alloc(to, &result.image.shape) && path_read(path, &result, to);
-    path_close(path);
-    return ok;
-}
-
 // Computes the chain's output for the picture. The caller frees. False: logged.
 static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
 {
@@ -72,7 +59,9 @@ static bool expect(const struct image *picture, const struct chain *chain, struc
         convert_to_rgba(rgba, picture);
     for (int i = 0; ok && i < chain->count; i++) {
         struct image next = {0};
-        ok = run_stage(rgba, &chain->stage[i], &next);
+        const struct chain stage = {.stage = {chain->stage[i]}, .count = 1};
+        const struct path_setup setup = {.kind = PATH_CPU, .input = rgba->shape, .chain = &stage};
+        ok = path_filter(&setup, rgba, &next, NULL);
         image_free(rgba);
         *rgba = next;
     }

@@ -24,13 +24,9 @@
 static bool filter(const struct path_setup *setup, const struct image *frame, struct image *rgba, char why[256])
 {
     char *error = NULL;
-    struct path_result result;
-    struct path *path = path_open(setup, &error);
-    const bool ok =
-        path && path_submit(path, frame, NULL) && path_collect(path, &result) && path_read(path, &result, rgba);
+    const bool ok = path_filter(setup, frame, rgba, &error);
     if (!ok)
         snprintf(why, 256, "%.*s", (int)strcspn(text_or(error, ""), "\n"), text_or(error, "it cannot filter a frame"));
-    path_close(path);
     free(error);
     return ok;
 }

@@ -74,3 +74,13 @@ json_t *passes_json(const struct path_pass *pass, int passes)
     }
     return array;
 }
+
+bool path_filter(const struct path_setup *setup, const struct image *picture, struct image *rgba, char **error)
+{
+    struct path_result result;
+    struct path *path = path_open(setup, error);
+    const bool ok = path && path_submit(path, picture, NULL) && path_collect(path, &result) &&
+                    (rgba->memory || image_alloc(rgba, &result.image.shape)) && path_read(path, &result, rgba);
+    path_close(path);
+    return ok;
+}

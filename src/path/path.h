@@ -177,6 +177,9 @@ bool path_ready(const struct path *path);
 // Copies the pixels of the latest result, an image or a texture, to `rgba`, an allocated image of its size. Not for
 // results that are encoded_only or measured_only. False on failure (logged).
 bool path_read(struct path *path, const struct path_result *result, struct image *rgba);
+// Filters one picture with a path of its own. `rgba` is an image of the result's size, or empty: it is then allocated,
+// and the caller frees it. False on failure: *error as in path_open, or NULL (logged).
+bool path_filter(const struct path_setup *setup, const struct image *picture, struct image *rgba, char **error);
 
 // These change the chain while frames run, if the size of the results stays the same. path_prepare builds the new chain
 // on any thread while the old one runs. If it fails, nothing changes, and *error is as in path_open. path_swap starts

@@ -343,51 +343,9 @@ static void chain_of(const struct pass *pass, struct chain *chain)
 bool rig_pass_expect(const struct pass *pass, const struct image *picture, struct image *rgba)
 {
     struct chain chain;
-    struct path_result result;
     chain_of(pass, &chain);
     const struct path_setup setup = {.kind = PATH_CPU, .input = picture->shape, .chain = &chain, .threads = 1};
-    struct path *path = path_open(&setup, NULL);
-    const bool ok =
-        path && path_submit(path, picture, NULL) && path_collect(path, &result) && path_read(path, &result, rgba);
-    path_close(path);
-    return ok;
-}
-
-// Copies a result of the cpu path to a picture, which may be grey.
-static void copy_result(const struct image *picture, const struct image *rgba)
-{
-    struct image to = *picture;
-    if (picture->shape.format == PIXFMT_RGBA) {
-        image_copy(&to, rgba);
-        return;
-    }
-    for (int y = 0; y < picture->shape.height; y++) {
-        for (int x = 0; x < picture->shape.width; x++)
-            image_row(picture, 0, y)[x] = image_row(rgba, 0, y)[4 * (size_t)x];
-    }
-}
-
-bool rig_pass_input(const struct image *picture, const struct plan *plan, int number, const struct image *frame)
-{
-    struct image rgba[2] = {{.memory = NULL}, {.memory = NULL}}, to = *picture;
-    bool ok = true;
-    for (int i = 0; ok && i < number; i++) {
-        const struct pass *pass = &plan->pass[i];
-        const struct image_shape shape = {.width = pass->width, .height = pass->height};
-        image_free(&rgba[i % 2]);
-        if (!image_alloc(&rgba[i % 2], &shape)) {
-            log_error("cannot filter a frame of %dx%d: out of memory", shape.width, shape.height);
-            ok = false;
-        }
-        ok = ok && rig_pass_expect(pass, i == 0 ? frame : &rgba[(i + 1) % 2], &rgba[i % 2]);
-    }
-    if (ok && number == 0)
-        image_copy(&to, frame);
-    else if (ok)
-        copy_result(picture, &rgba[(number + 1) % 2]);
-    image_free(&rgba[0]);
-    image_free(&rgba[1]);
-    return ok;
+    return path_filter(&setup, picture, rgba, NULL);
 }
 
 // ---- one pass of a plan: runs ----

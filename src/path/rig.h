@@ -57,9 +57,6 @@ struct image_shape rig_pass_output(const struct opencl_target *target, const str
 // Fills a picture of this shape with random bytes. If the pass may rely on it, the three colours of each pixel are
 // equal.
 void rig_pass_random(const struct image *picture, const struct plan *plan, int number);
-// Fills a picture of this shape with the pixels that the pass reads if `frame` is the input of the plan. False on
-// failure (logged).
-bool rig_pass_input(const struct image *picture, const struct plan *plan, int number, const struct image *frame);
 // Runs the pass with the cpu path, on one thread. False on failure (logged).
 bool rig_pass_expect(const struct pass *pass, const struct image *picture, struct image *rgba);
 

@@ -24,13 +24,8 @@ static bool filter_image(const struct image *from, const struct chain *chain, st
 {
     const struct path_setup setup = {.kind = PATH_CPU, .input = from->shape, .chain = chain, .depth = 1, .threads = 1};
     char *error = NULL;
-    struct path *path = path_open(&setup, &error);
-    struct path_result result;
-    const bool ok =
-        path && path_submit(path, from, NULL) && path_collect(path, &result) && image_alloc(to, &result.image.shape);
-    if (ok)
-        image_copy(to, &result.image);
-    path_close(path);
+    *to = (struct image){0};
+    const bool ok = path_filter(&setup, from, to, &error);
     free(error);
     return ok;
 }
