@@ -170,12 +170,9 @@ static bool run(struct rig *rig, rig_enqueue *one, const void *work, int first, 
 
 // ---- chains ----
 
-struct opencl_chain *rig_chain_open(struct rig *rig, const struct chain *chain, const char *variant, char **error)
+// Makes outputs of the chain's size. NULL on failure: it closes the chain.
+static struct opencl_chain *take_chain(struct rig *rig, struct opencl_chain *opened, char **error)
 {
-    const struct path_setup setup = {.device = rig->target.device, .input = rig->target.input, .variant = variant};
-    const struct opencl_target target = opencl_target_make(&setup, rig->target.to_image);
-    *error = NULL;
-    struct opencl_chain *opened = opencl_chain_open(&target, chain, error);
     if (!opened)
         return NULL;
     cl_int result = make_outputs(rig, opened->rgba.width, opened->rgba.height);
@@ -185,6 +182,21 @@ struct opencl_chain *rig_chain_open(struct rig *rig, const struct chain *chain, 
         return opened;
     opencl_chain_close(opened);
     return NULL;
+}
+
+struct opencl_chain *rig_chain_open(struct rig *rig, const struct chain *chain, const char *variant, char **error)
+{
+    const struct path_setup setup = {.device = rig->target.device, .input = rig->target.input, .variant = variant};
+    const struct opencl_target target = opencl_target_make(&setup, rig->target.to_image);
+    *error = NULL;
+    return take_chain(rig, opencl_chain_open(&target, chain, error), error);
+}
+
+struct opencl_chain *rig_chain_with(struct rig *rig, const struct chain *chain, bool tiles,
+                                    const struct pass_choice *choices, char **error)
+{
+    *error = NULL;
+    return take_chain(rig, opencl_chain_with(&rig->target, chain, tiles, choices, error), error);
 }
 
 void rig_chain_close(struct opencl_chain *chain)
@@ -205,6 +217,22 @@ static cl_int enqueue_chain(const struct rig *rig, const void *work, cl_mem from
 bool rig_chain_run(struct rig *rig, const struct opencl_chain *chain, int first, int runs, struct timing *timing)
 {
     return run(rig, enqueue_chain, chain, first, runs, timing);
+}
+
+cl_int rig_chain_try(struct rig *rig, const struct opencl_chain *chain, int rows, int pass, double *ms)
+{
+    struct device_span spans[PLAN_PASSES] = {0};
+    struct opencl_layout layout = rig->layout;
+    layout.height = rows > 0 && rows < layout.height ? rows : layout.height;
+    const cl_int result =
+        opencl_chain_run(chain, rig->queue, rig->input[0], &layout, rig->output[rig->last].buffer, NULL, spans);
+    const cl_int finished = compute_finish(rig->queue);
+    *ms = ((double)event_stamp(spans[pass].last, CL_PROFILING_COMMAND_END) -
+           (double)event_stamp(spans[pass].first, CL_PROFILING_COMMAND_START)) /
+          1e6;
+    for (int i = 0; i < PLAN_PASSES; i++)
+        span_release(&spans[i]);
+    return result == CL_SUCCESS ? finished : result;
 }
 
 // ---- measures ----

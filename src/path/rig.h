@@ -9,6 +9,7 @@ struct device;
 struct opencl_chain; // a compiled chain
 struct opencl_pass;  // a compiled pass
 struct opencl_target;
+struct pass_choice;
 
 // Pictures of one shape in a device's memory, and outputs. Runs use both in turn. Its queue has profiling.
 struct rig;
@@ -32,9 +33,16 @@ bool rig_same(const struct image *got, const struct image *want, size_t pixel_by
 
 // Compiles a chain for these pictures. `variant` as in path_setup. NULL on failure: *error as in path_open.
 struct opencl_chain *rig_chain_open(struct rig *rig, const struct chain *chain, const char *variant, char **error);
+// The same with a choice for each pass, as opencl_chain_with.
+struct opencl_chain *rig_chain_with(struct rig *rig, const struct chain *chain, bool tiles,
+                                    const struct pass_choice *choices, char **error);
 void rig_chain_close(struct opencl_chain *chain); // accepts NULL
 // Runs the chain `runs` times, on input `first` and the next ones in turn. False on failure (logged).
 bool rig_chain_run(struct rig *rig, const struct opencl_chain *chain, int first, int runs, struct timing *timing);
+
+// Runs the chain once, on the first `rows` rows of input 0 (0: all), and waits. *ms is the time of a pass. Returns a
+// result of OpenCL, and logs nothing.
+int rig_chain_try(struct rig *rig, const struct opencl_chain *chain, int rows, int pass, double *ms);
 
 // ---- measures ----
 

@@ -34,9 +34,7 @@ struct workbench_job {
 struct workbench {
     struct workbench_job job; // `choice` changes with workbench_use
     struct opencl_chain *current;
-    cl_command_queue queue; // its own
-    struct opencl_layout layout;
-    cl_mem input, output;
+    struct rig *rig;            // with the frame
     struct image expected, got; // results
 };
 
@@ -67,45 +65,6 @@ static bool fail(char why[VERDICT_TEXT], const char *text)
     return false;
 }
 
-// Copies the frame to the device.
-static cl_int open_input(struct workbench *bench, const struct image *frame)
-{
-    const struct opencl_target *target = &bench->job.target;
-    const size_t bytes = opencl_layout_make(&bench->layout, &target->input);
-    void *memory = calloc(1, bytes);
-    cl_int result = CL_OUT_OF_HOST_MEMORY;
-    if (memory) {
-        opencl_layout_copy(&bench->layout, memory, frame, NULL);
-        bench->input =
-            clCreateBuffer(target->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, memory, &result);
-    }
-    free(memory);
-    return result;
-}
-
-// Runs the chain on the first rows of the frame. *ms is the time of a pass.
-static cl_int run_pass(struct workbench *bench, struct opencl_chain *chain, int rows, int pass, double *ms)
-{
-    struct device_span spans[PLAN_PASSES] = {0};
-    struct opencl_layout layout = bench->layout;
-    layout.height = rows;
-    cl_int result = opencl_chain_run(chain, bench->queue, bench->input, &layout, bench->output, NULL, spans);
-    const cl_int finished = compute_finish(bench->queue);
-    *ms = ((double)event_stamp(spans[pass].last, CL_PROFILING_COMMAND_END) -
-           (double)event_stamp(spans[pass].first, CL_PROFILING_COMMAND_START)) /
-          1e6;
-    for (int i = 0; i < PLAN_PASSES; i++)
-        span_release(&spans[i]);
-    return result == CL_SUCCESS ? finished : result;
-}
-
-static cl_int run_and_read(struct workbench *bench, struct opencl_chain *chain, struct image *to)
-{
-    double ms;
-    const cl_int result = run_pass(bench, chain, bench->layout.height, 0, &ms);
-    return result != CL_SUCCESS ? result : opencl_output_read(&bench->job.target, bench->queue, bench->output, to, 4);
-}
-
 // Builds the chain with another choice for a pass. The caller closes it. NULL on failure: `why` has the reason.
 static struct opencl_chain *workbench_build(const struct workbench *bench, int pass,
                                             const struct variant_choice *choice, char why[VERDICT_TEXT])
@@ -115,11 +74,17 @@ static struct opencl_chain *workbench_build(const struct workbench *bench, int p
     char *error = NULL;
     memcpy(choices, job->choice, sizeof(choices));
     choices[pass] = (struct pass_choice){.choice = *choice};
-    struct opencl_chain *chain = opencl_chain_with(&job->target, &job->chain, job->tiles, choices, &error);
+    struct opencl_chain *chain = rig_chain_with(bench->rig, &job->chain, job->tiles, choices, &error);
     if (!chain)
         fail(why, error ? error : "out of memory");
     free(error);
     return chain;
+}
+
+static bool run_and_read(struct workbench *bench, struct opencl_chain *chain, struct image *to)
+{
+    double ms;
+    return rig_chain_try(bench->rig, chain, 0, 0, &ms) == CL_SUCCESS && rig_read(bench->rig, to);
 }
 
 // Builds the job's chain and runs it on the frame. After a failure, `why` has the reason; the caller closes the
@@ -129,51 +94,37 @@ static bool workbench_open(struct workbench *bench, const struct workbench_job *
                            char why[VERDICT_TEXT])
 {
     struct image_shape rgba = {.width = job->target.input.width, .height = job->target.input.height};
+    const struct path_setup setup = {.device = job->target.device, .input = job->target.input};
     char error[CHAIN_ERROR];
     chain_output_size(&job->chain, &rgba.width, &rgba.height, error); // the path's result has this size
-    cl_int result;
     *bench = (struct workbench){.job = *job};
     if (!image_alloc(&bench->expected, &rgba) || !image_alloc(&bench->got, &rgba))
         return fail(why, "out of memory");
-    bench->queue = device_queue(job->target.device, true, &result);
-    if (result == CL_SUCCESS)
-        result = open_input(bench, frame);
-    if (result == CL_SUCCESS)
-        bench->output = opencl_output_open(&job->target, rgba.width, rgba.height, 0, &result);
-    if (result != CL_SUCCESS)
-        return fail(why, compute_result_name(result));
+    bench->rig = rig_open(&setup, 1, job->target.to_image);
+    if (!bench->rig || !rig_fill(bench->rig, 0, frame))
+        return fail(why, "the device cannot store a frame");
     bench->current = workbench_build(bench, 0, &job->choice[0].choice, why);
-    if (!bench->current)
-        return false;
-    result = run_and_read(bench, bench->current, &bench->expected);
-    return result == CL_SUCCESS || fail(why, compute_result_name(result));
+    return bench->current &&
+           (run_and_read(bench, bench->current, &bench->expected) || fail(why, "the device has failed"));
 }
 
 static void workbench_close(struct workbench *bench)
 {
-    if (bench->queue) {
-        compute_finish(bench->queue);
-        clReleaseCommandQueue(bench->queue);
-    }
-    memory_release(bench->input);
-    memory_release(bench->output);
-    opencl_chain_close(bench->current);
+    rig_chain_close(bench->current);
+    rig_close(bench->rig);
     image_free(&bench->expected);
     image_free(&bench->got);
-    *bench = (struct workbench){.queue = NULL};
+    *bench = (struct workbench){.rig = NULL};
 }
 
 // Sets *ms to the time of a pass on a part of the frame, on the device's clock. False on failure.
 static bool workbench_time(struct workbench *bench, struct opencl_chain *chain, int pass, double *ms)
 {
-    const int height = bench->layout.height, part = height / PART_SHARE / 2 * 2;
-    int rows = part > PART_ROWS ? part : PART_ROWS;
-    if (rows > height)
-        rows = height;
+    const int part = bench->job.target.input.height / PART_SHARE / 2 * 2, rows = part > PART_ROWS ? part : PART_ROWS;
     double one;
     *ms = 0;
     for (int i = 0; i <= TIMED_RUNS; i++) { // the first run is not timed
-        if (run_pass(bench, chain, rows, pass, &one) != CL_SUCCESS || one <= 0)
+        if (rig_chain_try(bench->rig, chain, rows, pass, &one) != CL_SUCCESS || one <= 0)
             return false;
         if (i > 0 && (*ms == 0 || one < *ms))
             *ms = one;
@@ -184,7 +135,7 @@ static bool workbench_time(struct workbench *bench, struct opencl_chain *chain, 
 // Returns true if the chain makes the same result of the frame as the job's chain.
 static bool workbench_same(struct workbench *bench, struct opencl_chain *chain)
 {
-    return run_and_read(bench, chain, &bench->got) == CL_SUCCESS && rig_same(&bench->got, &bench->expected, 4);
+    return run_and_read(bench, chain, &bench->got) && rig_same(&bench->got, &bench->expected, 4);
 }
 
 // From now on, a pass has this choice, for which this run has a new result (tuned_add). `chain` runs it.
