@@ -222,6 +222,7 @@ static const struct {
     {COMPOSED("[{\"KernelName\":\"k\",\"While\":\"i < 9\"}]"),
      "GlobalSize 'N // 2 ** i': it is 0, but must be a whole number from 1 to 2147483647, with i=4,X=1,N=10"},
     {COMPOSED("[{\"KernelName\":\"l\",\"While\":\"X\"}]"), "it has over 4096 launches and repetitions"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Repeat\":4097}]"), "it has over 4096 launches and repetitions"},
     {COMPOSED("[{\"While\":1,\"Launches\":[{\"KernelName\":\"l\",\"Condition\":0}]}]"), "it has over 4096 launches"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Condition\":0}]"), "it launches no kernel"},
     {COMPOSED("[{\"Launches\":[{\"KernelName\":\"l\"}],\"Macros\":{\"M\":1}}]"), "Macros is not an object of a launch"},
@@ -291,14 +292,15 @@ static void test_launches(void)
     struct spec spec;
     struct spec_run run;
     char why[SPEC_WHY];
-    CHECK(read_spec(&spec,
-                    COMPOSED("[{\"While\":\"N // 10 ** i > 0\",\"Swap\":[\"a\",\"b\"],\"Launches\":["
-                             "{\"KernelName\":\"k\",\"Arguments\":{\"n\":\"7 * i\",\"m\":\"i + 3\"}},"
-                             "{\"KernelName\":\"l\",\"Condition\":\"i == X - 1\",\"Repeat\":2,"
-                             "\"Arguments\":{\"a\":\"fixed\"},\"Macros\":{\"LAST\":\"i + 0.5\",\"STEP\":\"j\"},"
-                             "\"GlobalSize\":{\"X\":\"5 * X\"},\"LocalSize\":{\"X\":2,\"Y\":\"j + 1\"}}]},"
-                             "{\"KernelName\":\"l\",\"Condition\":\"X < 4\"}]"),
-                    why));
+    CHECK(read_spec(
+        &spec,
+        COMPOSED("[{\"While\":\"N // 10 ** i > 0\",\"Swap\":[\"a\",\"b\"],\"Launches\":["
+                 "{\"KernelName\":\"k\",\"Arguments\":{\"n\":\"7 * i\",\"m\":\"i + 3\"}},"
+                 "{\"KernelName\":\"l\",\"Condition\":\"i == X - 1\",\"Repeat\":2,"
+                 "\"Arguments\":{\"a\":\"fixed\"},\"Macros\":{\"LAST\":\"i + 0.5\",\"STEP\":\"j\"},"
+                 "\"GlobalSize\":{\"X\":\"5 * X\"},\"LocalSize\":{\"X\":2,\"Y\":\"j + 1\"}}]},"
+                 "{\"KernelName\":\"l\",\"Condition\":\"X < 4\",\"Repeat\":1,\"Arguments\":{\"n\":\"102 + i\"}}]"),
+        why));
     CHECK_TEXT(why, "");
     CHECK_TEXT(spec.ignored, "");
     // X=2,N=10: k with i=0, k with i=1, l twice with i=1, l
