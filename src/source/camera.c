@@ -285,7 +285,7 @@ static void restart_stalled(struct camera *camera)
 {
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(camera->decoder);
-    camera_signal_describe_stall(&camera->link->signal, decoder.why[0] ? decoder.why : camera->dropped, why);
+    camera_signal_give_up(&camera->link->signal, decoder.why[0] ? decoder.why : camera->dropped, why);
     camera_link_restart(camera->link, why);
 }
 

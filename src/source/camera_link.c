@@ -22,8 +22,6 @@
 #define BUSY_NS (NS_PER_S / 20)
 #define UNPLUGGED_NS (NS_PER_S / 2) // for a driver to release an unplugged camera
 
-enum { SLOWEST_START = 3 }; // the patience with a stream that has no frame yet doubles so often
-
 static bool set_controls(const struct camera_link *link, char why[CAMERA_WHY])
 {
     return camera_control_set(&link->stream.device, link->setup.controls, link->setup.control_count, why);
@@ -266,8 +264,6 @@ void camera_link_rest(struct camera_link *link)
 void camera_link_restart(struct camera_link *link, const char *why)
 {
     char failed[CAMERA_WHY];
-    if (!link->signal.counting && link->signal.slow_start < SLOWEST_START)
-        link->signal.slow_start++;
     if (!link->restarted) {
         report_trouble(link, why);
         const bool ok = camera_stream_restart(&link->stream, failed);

@@ -10,6 +10,7 @@
 
 #define NS_PER_S ((int64_t)1000000000)
 enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
+enum { SLOWEST_START = 3 };              // the patience with a stream that has no frame yet doubles so often
 #define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and the set-up, take time
 #define PATIENCE_MOST_NS (10 * NS_PER_S)
 
@@ -108,10 +109,12 @@ void camera_signal_add_damaged(struct camera_signal *signal, uint64_t frames)
     pthread_mutex_unlock(&signal->lock);
 }
 
-void camera_signal_describe_stall(const struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY])
+void camera_signal_give_up(struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY])
 {
     snprintf(why, CAMERA_WHY, "no %sframe arrived for %.0f s%s%.300s", text_if(dropped, "valid "),
              (double)camera_signal_patience_ns(signal) / 1e9, text_if(dropped, ": "), text_or(dropped, ""));
+    if (!signal->counting && signal->slow_start < SLOWEST_START)
+        signal->slow_start++;
 }
 
 void camera_log_shapes(const struct camera_node *node, const struct image_shape *now, const char *name,

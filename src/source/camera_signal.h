@@ -40,8 +40,8 @@ uint64_t camera_signal_number(struct camera_signal *signal, uint32_t sequence, i
 // Longest time between two frames, in nanoseconds; after it, the camera has stalled. The time before the first frame of
 // a stream doubles with each stream that gave none, because some cameras need seconds to start.
 int64_t camera_signal_patience_ns(const struct camera_signal *signal);
-// Writes why a stalled camera is given up. `dropped`: why its frames were dropped; NULL: none arrived.
-void camera_signal_describe_stall(const struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY]);
+// Gives a stalled stream up, and writes why. `dropped`: why its frames were dropped; NULL: none arrived.
+void camera_signal_give_up(struct camera_signal *signal, const char *dropped, char why[CAMERA_WHY]);
 // Logs that the frames of a camera have another shape. The names are those of their formats.
 void camera_log_shapes(const struct camera_node *node, const struct image_shape *now, const char *name,
                        const struct image_shape *before, const char *name_before);

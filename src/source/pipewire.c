@@ -25,7 +25,6 @@
 #define OPEN_NS (5 * NS_PER_S)         // for the daemon to connect the stream, and for the first compressed frame
 #define DELAY_FIRST_NS (NS_PER_S / 20) // before the first attempt to reconnect; doubles up to the longest
 #define DELAY_LONGEST_NS (NS_PER_S / 2)
-enum { SLOWEST_START = 3 }; // the patience with a stream that has no frame yet doubles so often
 // SOURCE_LENT buffers may be lent; the producer fills one and needs one more to continue.
 enum { BUFFERS = SOURCE_LENT + 2, BUFFERS_MOST = 32 };
 enum { MEMORIES = BUFFERS_MOST + 2 * SOURCE_LENT };
@@ -636,9 +635,7 @@ static void report_stall(struct viewer *viewer)
 {
     char why[CAMERA_WHY];
     const struct camera_decoder_state decoder = camera_decoder_state(viewer->decoder);
-    camera_signal_describe_stall(&viewer->signal, decoder.why[0] ? decoder.why : viewer->dropped, why);
-    if (!viewer->signal.counting && viewer->signal.slow_start < SLOWEST_START)
-        viewer->signal.slow_start++;
+    camera_signal_give_up(&viewer->signal, decoder.why[0] ? decoder.why : viewer->dropped, why);
     lose(viewer, why);
 }
 
