@@ -1,7 +1,7 @@
 // pipewire_provider.c: a camera of PipeWire with one still picture, whose memory has the layout that a test wants
 //
 // provider NAME FORMAT WIDTHxHEIGHT RATE [planes] [pad=BYTES] [no-stride] [start=BYTES] [wild] [short] [jpeg=FILE]
-//          [buffers=N] [dump=FILE]
+//          [buffers=N] [dump=FILE] [stamp] [dma]
 //   planes     a memory for each plane, instead of one for all
 //   pad        bytes behind each row; no-stride: the chunk's stride is 0
 //   start      offset of the chunk
@@ -9,12 +9,19 @@
 //   short      the chunk's size is one byte less than the frame's
 //   dump       writes the picture without padding to a file
 //   stamp      writes the time of each frame to its first 8 bytes
+//   dma        the memory is DMA buffers of /dev/udmabuf; without that driver, files that are said to be DMA buffers
+#define _GNU_SOURCE // memfd_create
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/udmabuf.h>
 
 #include <pipewire/pipewire.h>
 #include <spa/param/video/format-utils.h>
@@ -47,7 +54,7 @@ static const struct format {
 static struct {
     const struct format *format;
     int width, height, rate, pad, start, buffers;
-    bool planes, no_stride, wild, cut, stamp;
+    bool planes, no_stride, wild, cut, stamp, dma;
     uint8_t *jpeg;
     size_t jpeg_bytes;
     struct pw_main_loop *loop;
@@ -155,6 +162,14 @@ static void on_timer(void *context, uint64_t expirations)
     pw_stream_trigger_process(provider.stream);
 }
 
+static size_t memory_bytes(void)
+{
+    size_t size = provider.jpeg_bytes + (size_t)provider.start;
+    for (int p = 0; p < provider.format->planes && !provider.jpeg; p++)
+        size += (size_t)plane_bytes(p);
+    return size;
+}
+
 static void on_param(void *context, uint32_t id, const struct spa_pod *param)
 {
     uint8_t bytes[PARAMETERS];
@@ -162,22 +177,44 @@ static void on_param(void *context, uint32_t id, const struct spa_pod *param)
     const struct spa_pod *params[2];
     if (id != SPA_PARAM_Format || !param)
         return;
-    size_t size = provider.jpeg_bytes;
-    for (int p = 0; p < provider.format->planes && !provider.jpeg; p++)
-        size += (size_t)plane_bytes(p);
     params[0] = spa_pod_builder_add_object(
         &b, SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
         SPA_POD_CHOICE_RANGE_Int(provider.buffers, 2, provider.buffers), SPA_PARAM_BUFFERS_blocks,
         SPA_POD_Int(provider.planes ? provider.format->planes : 1), SPA_PARAM_BUFFERS_size,
-        SPA_POD_Int((int)size + provider.start), SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride(0)),
-        SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_MemFd));
+        SPA_POD_Int((int)memory_bytes()), SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride(0)), SPA_PARAM_BUFFERS_dataType,
+        SPA_POD_CHOICE_FLAGS_Int(1 << (provider.dma ? SPA_DATA_DmaBuf : SPA_DATA_MemFd)));
     params[1] = spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta, SPA_PARAM_META_type,
                                            SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
                                            SPA_POD_Int(sizeof(struct spa_meta_header)));
     pw_stream_update_params(provider.stream, params, 2);
 }
 
-static const struct pw_stream_events events = {.version = PW_VERSION_STREAM_EVENTS, .param_changed = on_param};
+static void on_buffer(void *context, struct pw_buffer *buffer)
+{
+    static int driver = -1;
+    if (provider.dma && driver < 0)
+        driver = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+    for (uint32_t i = 0; i < buffer->buffer->n_datas && provider.dma; i++) {
+        struct spa_data *data = &buffer->buffer->datas[i];
+        const size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (memory_bytes() + page - 1) / page * page;
+        const int file = memfd_create("pixels", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        if (ftruncate(file, (off_t)size) != 0 || fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+            exit(1);
+        struct udmabuf_create create = {.memfd = (uint32_t)file, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size};
+        data->fd = driver < 0 ? dup(file) : ioctl(driver, UDMABUF_CREATE, &create);
+        data->data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (data->fd < 0 || data->data == MAP_FAILED)
+            exit(1);
+        data->type = SPA_DATA_DmaBuf;
+        data->flags = SPA_DATA_FLAG_READWRITE;
+        data->mapoffset = 0;
+        data->maxsize = (uint32_t)size;
+        close(file);
+    }
+}
+
+static const struct pw_stream_events events = {
+    .version = PW_VERSION_STREAM_EVENTS, .param_changed = on_param, .add_buffer = on_buffer};
 
 static void read_jpeg(const char *path)
 {
@@ -206,6 +243,7 @@ static void read_arguments(int argc, char **argv)
         provider.wild |= strcmp(argv[i], "wild") == 0;
         provider.cut |= strcmp(argv[i], "short") == 0;
         provider.stamp |= strcmp(argv[i], "stamp") == 0;
+        provider.dma |= strcmp(argv[i], "dma") == 0;
         if (strncmp(argv[i], "pad=", 4) == 0)
             provider.pad = atoi(value);
         if (strncmp(argv[i], "start=", 6) == 0)
@@ -244,7 +282,9 @@ int main(int argc, char **argv)
                         SPA_POD_Fraction(&rate), 0);
     const struct spa_pod *param = spa_pod_builder_pop(&b, &frame);
     if (pw_stream_connect(provider.stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
-                          PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_MAP_BUFFERS, &param, 1) < 0)
+                          PW_STREAM_FLAG_DRIVER |
+                              (provider.dma ? PW_STREAM_FLAG_ALLOC_BUFFERS : PW_STREAM_FLAG_MAP_BUFFERS),
+                          &param, 1) < 0)
         return 1;
     struct timespec period = {provider.rate == 1, provider.rate > 1 ? 1000000000 / provider.rate : 0};
     pw_loop_update_timer(loop, pw_loop_add_timer(loop, on_timer, NULL), &period, &period, false);

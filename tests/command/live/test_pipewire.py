@@ -1,123 +1,26 @@
 """test_pipewire.py: cameras of a PipeWire daemon of its own, of which each check has a picture of known bytes
 
-    test_pipewire.py MONOCLE PLAYED PROVIDER READER [CHECK...]
+    test_pipewire.py MONOCLE PROVIDER READER PLAYED [CHECK...]
 
 PLAYED is monocle linked with played.c, v4l2loopback without a kernel.
 """
-import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-from checks import TESTS, Checks, at, programs, skip, slow
+from checks import TESTS, Checks, at, programs, slow
 from color_support import make_png
 from live_support import PATIENCE, environment, picture, run, wait_until
+from pipewire_support import daemon, equal, need_servers, pixels
 
-MONOCLE, PLAYED, PROVIDER, READER = programs(4)
-for name in ("dbus-daemon", "pipewire", "wireplumber"):
-    if not shutil.which(name):
-        skip("%s is not installed" % name)
+MONOCLE, PROVIDER, READER, PLAYED = programs(4)
+need_servers()
 
 JPEG = os.path.join(TESTS, "data", "small.jpg")
-
-
-class Daemon:
-    """dbus, pipewire and wireplumber in the directory of the running check."""
-
-    def __init__(self):
-        self.runtime = at("run")
-        os.makedirs(self.runtime, mode=0o700, exist_ok=True)
-        bus = "unix:path=" + os.path.join(self.runtime, "bus")
-        self.env = {"XDG_RUNTIME_DIR": self.runtime, "HOME": at("home"), "DBUS_SESSION_BUS_ADDRESS": bus}
-        self.providers = []
-        self.bus = self.spawn("dbus-daemon", "--session", "--address=" + bus, "--nofork", "--nopidfile")
-        self.servers = []
-        self.start()
-
-    def spawn(self, *command):
-        return subprocess.Popen(command, env={**os.environ, **self.env}, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def start(self):
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(os.path.join(self.runtime, "pipewire-0"))  # of a killed daemon
-        self.servers = [self.spawn("pipewire")]
-        deadline = time.monotonic() + 10 * PATIENCE
-        while not os.path.exists(os.path.join(self.runtime, "pipewire-0")) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        self.servers.append(self.spawn("wireplumber"))
-
-    def stop(self, processes):
-        for process in processes:
-            process.kill()
-        for process in processes:
-            process.wait()
-
-    def kill(self):
-        """Kills the servers."""
-        self.stop(self.servers)
-
-    def provide(self, name, pixels="nv12", size="64x48", rate="30", *more):
-        """Starts a camera, and waits until it is listed."""
-        process = self.spawn(PROVIDER, name, pixels, size, rate, *more)
-        self.providers.append(process)
-        deadline = time.monotonic() + 10 * PATIENCE
-        while not any(node["id"] == name for node in self.cameras()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return process
-
-    def cameras(self):
-        text = run(MONOCLE, "cameras", "--json", **self.env)[1]
-        return json.loads(text or "[]")
-
-    def serial(self, name, other=None):
-        """Returns the serial number of a camera, which is not `other`, when it is listed."""
-        deadline = time.monotonic() + 10 * PATIENCE
-        while time.monotonic() < deadline:
-            found = [node["node"].split(":")[1] for node in self.cameras() if node["id"] == name]
-            if found and found[0] != other:
-                return found[0]
-            time.sleep(0.1)
-        raise AssertionError("there is no camera %s" % name)
-
-    def remove(self, process):
-        self.stop([process])
-        self.providers.remove(process)
-
-    def close(self):
-        self.stop(self.providers + self.servers + [self.bus])
-
-
-@contextlib.contextmanager
-def daemon():
-    server = Daemon()
-    try:
-        yield server
-    finally:
-        server.close()
-
-
-def pixels(server, source, *more):
-    """Returns the start event of a run of one frame, and the bytes of its picture."""
-    png = at("picture.png")
-    with contextlib.suppress(FileNotFoundError):
-        os.remove(png)
-    code, out, err = run(MONOCLE, "live", source, *more, "--headless", "-p", "cpu", "-n", "3", "--screenshot", png,
-                         "--json", **server.env)
-    events = [json.loads(line) for line in out.splitlines()]
-    data = open(png, "rb").read() if os.path.exists(png) else b""
-    return code, events[0] if events else {}, data, err
-
-
-def equal(c, seen, expected, *what):
-    c.check(seen == expected, *what, "is", seen, "instead of", expected)
-
-
 FORMATS = ["nv12", "nv21", "yu12", "yv12", "422p", "yuyv", "uyvy", "rgb24", "bgr24", "444p", "grey"]
 
 
@@ -125,7 +28,8 @@ def layouts(c):
     """The pixels are equal to those of a raw file, for each format and layout of the memory."""
     cases = [(name, ()) for name in FORMATS] + [
         ("nv12", ("pad=64",)), ("nv12", ("no-stride",)), ("nv12", ("planes", "pad=32", "start=64")),
-        ("yu12", ("planes",)), ("yu12", ("pad=32", "start=128")), ("yuyv", ("pad=12", "wild")), ("bgr24", ("pad=5",))]
+        ("yu12", ("planes",)), ("yu12", ("pad=32", "start=128")), ("yuyv", ("pad=12", "wild")), ("bgr24", ("pad=5",)),
+        ("nv12", ("dma", "pad=32"))]
     with daemon() as server:
         for i, (name, more) in enumerate(cases):
             raw = at("frame.raw")
