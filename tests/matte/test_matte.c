@@ -76,7 +76,7 @@ static int misbehave(const char *kind, int width, int height)
         if (strcmp(kind, "stalls") == 0)
             pause();
         if (strcmp(kind, "chatty") == 0)
-            for (int i = 0; i < 100000; i++)
+            for (int i = 0; i < 10000; i++) // more than a pipe holds
                 fprintf(stderr, "line %d\n", i);
         if (strcmp(kind, "child") == 0 && fork() == 0 && alarm(60) == 0)
             pause();
