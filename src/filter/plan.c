@@ -449,6 +449,8 @@ static void add_stages(struct plan *plan, bool opaque)
             continue;
         }
         add_any(plan, stage, weights.weighed, opaque);
+        if (weights.matte >= 0) // alpha is the veil's, and weighs nothing
+            plan->stage[plan->stages - 1].arguments.weighed = true;
         opaque = opaque && stage->filter->alpha != ALPHA_CHANGES;
         if (filter_is_mask(stage->filter))
             find_kept(plan, plan->stages - 1, first[chain_kept(&plan->chain, i)]);

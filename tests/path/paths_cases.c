@@ -200,6 +200,7 @@ const char *const path_filters[] = {
     "crop=5:3,open=2,autolevels,within=" GOLDEN_DATA "/none.png:filters=2,invert,within,scale=factor=0.5",
     "invert,inside",
     "keep,blur=2,gray,matte",
+    "keep,pixelate=7,blur=2,matte",
     "mirror,keep,gray,blur=5,gaussian=1,invert,blur=1,matte,scale=60:30,sobel",
     "mirror,sobel,matte=none:behind:3:2.5:plain:500:1,invert",
     "blur=3,inside=10.5:-20:33.3:200:box:out:7.5",
