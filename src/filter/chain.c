@@ -99,6 +99,14 @@ bool chain_sees_frame(const struct chain *chain)
     return sees;
 }
 
+bool stage_turns(const struct stage *stage, int *angle)
+{
+    const int degrees = strcmp(stage->filter->name, "rotate") == 0 ? (int)stage->values.value[0] : 1;
+    const bool rotates = degrees % 90 == 0 && (float)degrees == stage->values.value[0];
+    *angle = rotates ? (degrees + 360) % 360 : 0;
+    return rotates || stage->filter->mirror || stage->filter->flip;
+}
+
 bool chain_turns(const struct chain *chain)
 {
     bool turns = false;
@@ -203,6 +211,7 @@ int chain_kept(const struct chain *chain, int stage)
 static bool check_frame(const struct chain *chain, char error[CHAIN_ERROR])
 {
     const struct stage *mover = NULL;
+    int angle;
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         const char *name = stage->filter->name, *before = mover ? mover->filter->name : NULL;
@@ -213,7 +222,7 @@ static bool check_frame(const struct chain *chain, char error[CHAIN_ERROR])
                      chain_part_name(mover->part), before, chain_part_name(stage->part), name);
         if (filter_sees_frame(stage->filter) && mover)
             return false;
-        mover = filter_moves(stage->filter) && !stage->filter->mirror && !stage->filter->flip ? stage : mover;
+        mover = filter_moves(stage->filter) && !stage_turns(stage, &angle) ? stage : mover;
     }
     return true;
 }

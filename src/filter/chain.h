@@ -89,6 +89,10 @@ bool chain_is_grey(const struct chain *chain, bool grey);
 bool chain_changes_alpha(const struct chain *chain);
 bool chain_sees_frame(const struct chain *chain); // a filter needs the whole frame (filter_sees_frame)
 
+// Returns true if the stage only turns its input: mirror, flip, or rotate by a multiple of 90 degrees. Sets the angle
+// of such a rotation, clockwise, 0 to 270; of others, 0.
+bool stage_turns(const struct stage *stage, int *angle);
+
 // Returns true if the chain exchanges rows and columns: an odd number of rotations by 90 degrees or -90 degrees.
 bool chain_turns(const struct chain *chain);
 

@@ -294,8 +294,8 @@ bool filter_has_second(const struct filter *filter);         // it has a second 
 // The result depends on a pixel's place: `placed`, with such a second picture, or a user's filter.
 bool filter_is_placed(const struct filter *filter);
 bool filter_returns(const struct filter *filter); // filter_warping.returns
-// A mask that follows frames makes its arguments from frame_time.picture, so no filter before it may move pixels, but
-// mirror and flip.
+// A mask that follows frames makes its arguments from frame_time.picture, so filters before it may turn the picture
+// (stage_turns), but not move its pixels otherwise.
 static inline bool filter_sees_frame(const struct filter *filter)
 {
     return filter->second == SECOND_KEPT && filter->follow;

@@ -86,7 +86,9 @@ static bool make_luma(const void *context, const uint8_t *rgb, int count, uint8_
         const struct stage *stage = &before->stage[i];
         const struct filter *filter = stage->filter;
         const struct row_variant *row = row_variant_choose(filter, &stage->arguments, count, 4, NULL);
-        ok = filter->kind == FILTER_GEOMETRY || (row && row->point && !filter->user && !filter->measured);
+        int angle;
+        ok = filter->kind == FILTER_GEOMETRY || stage_turns(stage, &angle) ||
+             (row && row->point && !filter->user && !filter->measured);
         if (ok && filter->kind == FILTER_POINT)
             row->point(&stage->arguments, rgba, rgba, count, false);
     }
@@ -94,6 +96,21 @@ static bool make_luma(const void *context, const uint8_t *rgb, int count, uint8_
         luma[i] = (uint8_t)((77 * rgba[4 * i] + 150 * rgba[4 * i + 1] + 29 * rgba[4 * i + 2] + 128) >> 8);
     free(rgba);
     return ok;
+}
+
+static void turn_request(const struct before *before, struct matte_request *request)
+{
+    for (int i = 0, angle; i < before->count; i++) {
+        stage_turns(&before->stage[i], &angle);
+        for (; angle > 0; angle -= 90) { // exchanges rows and columns, then left and right
+            const bool mirror = request->mirror;
+            request->mirror = !request->flip;
+            request->flip = mirror;
+            request->transpose = !request->transpose;
+        }
+        request->mirror ^= before->stage[i].filter->mirror;
+        request->flip ^= before->stage[i].filter->flip;
+    }
 }
 
 static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
@@ -105,12 +122,7 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
     const struct plan *plan = frame_time->plan;
     const int number = (int)(stage - plan->stage), kept = plan->kept[number];
     const struct before before = {plan->stage, kept < number ? kept : number};
-    bool mirror = false, flip = false;
-    for (int i = 0; i < before.count; i++) {
-        mirror ^= plan->stage[i].filter->mirror;
-        flip ^= plan->stage[i].filter->flip;
-    }
-    const struct matte_request request = {
+    struct matte_request request = {
         .name = name,
         .size = {width, stage->arguments.value[ARGUMENT_HEIGHT]},
         .frame = frame_time->picture,
@@ -118,12 +130,11 @@ static int follow(const struct stage *stage, const struct stage_size *size, cons
         .number = frame_time->number,
         .time_ns = frame_time->time_ns,
         .wait_ms = frame_time->wait_ms,
-        .mirror = mirror,
-        .flip = flip,
         .luma = make_luma,
         .context = &before,
         .hold_ms = (int)values->value[MATTE_HOLD],
     };
+    turn_request(&before, &request);
     const struct matte_edge edge = {
         .grow = (int)(values->value[MATTE_GROW] * width / 100 + 0.5f),
         .feather = (int)(values->value[MATTE_FEATHER] * width / 100 + 0.5f),

@@ -37,8 +37,9 @@ struct matte_request {
     uint64_t number;           // of the frame in its source
     int64_t time_ns;           // there
     int wait_ms;               // for the matte of this frame; then the newest one is used. -1: as long as it takes
-    bool mirror, flip;         // the matte is of the frame with left and right, or top and bottom exchanged
-    int hold_ms;               // 0: mattes are smoothed; else they rise at once, and fall in this time
+    // The matte is of the frame with these exchanged: rows and columns; then left and right; top and bottom.
+    bool transpose, mirror, flip;
+    int hold_ms; // 0: mattes are smoothed; else they rise at once, and fall in this time
     // Writes the luma that edges follow, from the small frame. Returns false if they can follow none. Not called
     // unless edge.follows.
     bool (*luma)(const void *context, const uint8_t *rgb, int count, uint8_t *luma);

@@ -257,27 +257,24 @@ static void pump(struct matte_source *source, int hold_ms)
         fail(source, "it gave no matte for 5 s");
 }
 
-// Exchanges left and right, top and bottom, or both.
-static void turn(uint8_t *rgb, struct matte_size size, bool mirror, bool flip)
+// Makes the small frame that the request wants.
+static void shrink(const struct matte_request *request, uint8_t *rgb)
 {
-    const int width = size.width, height = size.height;
-    for (int y = 0; y < height && (mirror || flip); y++) {
-        for (int x = 0; x < width; x++) {
-            const int to = (flip ? height - 1 - y : y) * width + (mirror ? width - 1 - x : x);
-            const int at = y * width + x;
-            for (int c = 0; c < 3 && at < to; c++) {
-                const uint8_t kept = rgb[3 * at + c];
-                rgb[3 * at + c] = rgb[3 * to + c];
-                rgb[3 * to + c] = kept;
-            }
-        }
+    const int width = request->size.width, height = request->size.height;
+    const bool transpose = request->transpose;
+    uint8_t *small = xmalloc(3 * (size_t)width * height);
+    matte_shrink(request->frame, transpose ? height : width, transpose ? width : height, small);
+    for (int i = 0; i < width * height; i++) {
+        const int x = request->mirror ? width - 1 - i % width : i % width;
+        const int y = request->flip ? height - 1 - i / width : i / width;
+        memcpy(rgb + 3 * i, small + 3 * (transpose ? x * height + y : y * width + x), 3);
     }
+    free(small);
 }
 
 static void send(struct matte_source *source, const struct matte_request *request, const struct frame_key *key)
 {
-    matte_shrink(request->frame, source->size.width, source->size.height, source->rgb);
-    turn(source->rgb, source->size, request->mirror, request->flip);
+    shrink(request, source->rgb);
     source->asked = *key;
     source->asked_ns = clock_now_ns();
     source->in_flight = true;
@@ -355,7 +352,7 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
     if (!request->frame)
         return false;
     struct matte_source *source = find(request->name, request->size);
-    const uint64_t turned = request->mirror + 2 * (uint64_t)request->flip;
+    const uint64_t turned = request->mirror + 2 * (uint64_t)request->flip + 4 * (uint64_t)request->transpose;
     const struct frame_key key = {(request->source ? hash_64(request->source, strlen(request->source)) : 0) + turned,
                                   request->number, request->time_ns, request->frame->plane[0]};
     const int64_t begun_ns = clock_now_ns();

@@ -189,20 +189,15 @@ static bool mirrors(const struct stage *stage)
     return stage->filter->mirror || stage->filter->flip;
 }
 
-// Returns 0 if the stage is no rotation by a right angle.
-static int right_angle(const struct stage *stage)
-{
-    const int angle = strcmp(stage->filter->name, "rotate") == 0 ? (int)stage->values.value[0] : 0;
-    return angle % 90 == 0 && (float)angle == stage->values.value[0] ? (angle + 360) % 360 : 0;
-}
-
 struct orientation settings_orientation(const struct chain *camera)
 {
     struct orientation sum = {.angle = 0};
+    int angle;
     for (const struct stage *stage = camera->stage; stage < camera->stage + camera->count; stage++) {
+        stage_turns(stage, &angle);
         sum.mirror ^= stage->filter->mirror;
         sum.flip ^= stage->filter->flip;
-        sum.angle = (sum.angle + right_angle(stage)) % 360;
+        sum.angle = (sum.angle + angle) % 360;
         sum.back = mirrors(stage) && !sum.back;
     }
     return sum;
@@ -243,7 +238,9 @@ bool settings_orient(struct chain *camera, const struct orientation *to)
         return false;
     if (is.angle == to->angle)
         return true;
-    const int last = first > 0 ? right_angle(&camera->stage[first - 1]) : 0;
+    int last = 0;
+    if (first > 0)
+        stage_turns(&camera->stage[first - 1], &last);
     const int angle = (last + to->angle - is.angle + 360) % 360, at = last > 0 ? first - 1 : first;
     if (last == 0 && !insert(camera, at, filter_find("rotate")))
         return false;

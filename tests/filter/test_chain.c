@@ -287,10 +287,12 @@ static void test_parts(struct check *check)
     chain_put_part(&chain, PART_LOOK, &part, error);
     check_that(
         check,
-        chain_parse(&part, "rotate", error) && !chain_put_part(&chain, PART_CAMERA, &part, error) &&
+        chain_parse(&part, "rotate=9", error) && !chain_put_part(&chain, PART_CAMERA, &part, error) &&
             strcmp(error, "matte: rotate of camera before it moves pixels; put rotate into chain, after matte") == 0,
         "a mask that needs the frame: %s", error);
     check_that(check, chain_print(&chain, text) && strcmp(text, "blur,keep,blur,matte") == 0, "it stays: %s", text);
+    check_that(check, chain_parse(&part, "flip,rotate=-90", error) && chain_put_part(&chain, PART_CAMERA, &part, error),
+               "turns before such a mask: %s", error);
     check_that(check,
                !chain_parse_part(&part, PART_TITLES, "txet", NULL, error) && strncmp(error, "titles: there", 13) == 0,
                "the message names the part: %s", error);

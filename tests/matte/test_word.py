@@ -123,6 +123,27 @@ def edges(c):
         c.check(code == 3 or got == want[1], path, code, errors)
 
 
+def turned(c):
+    """After turns, the program gets the turned picture: the bytes are those of a picture that was turned before."""
+    for name in ("person", "person-narrow"):  # a network of 256 x 256 pixels: each has equal parts of the frame
+        copier(name, 144 if name == "person" else 256, 0)
+    program("red", RED)
+    png(at("in.png"), 512, 256, lambda x, y: (x * 5 % 256, (x * y) % 256, y))
+    for turn, name, paths in (("rotate=90,mirror", "red", "cpu"), ("flip,rotate=90", "person", "cpu gl opencl"),
+                              ("mirror,rotate=180,rotate=90,flip,rotate=0", "person", "cpu")):
+        code, out, errors = run(BINARY, "batch", "-f", turn, "-o", at("turned.png"), "--overwrite", at("in.png"))
+        c.check(code == 0, turn, code, out, errors)
+        chain = f"keep,blur=3,gray,matte={name}:behind"
+        want = filtered("cpu", chain, "turned.png", XDG_DATA_HOME=at("data"))
+        for path in paths.split():
+            code, got, errors = filtered(path, f"{turn},{chain}", XDG_DATA_HOME=at("data"))
+            c.check(code == 3 and path != "cpu" or got == want[1], turn, path, code, errors)
+    code, _, errors = run(BINARY, "live", "-p", "cpu", "--headless", "-n", "1", "--camera", "flip,rotate=90", "-f",
+                          "invert,matte=red", "--screenshot", at("shot.png"), at("in.png"), XDG_CONFIG_HOME=at(),
+                          XDG_STATE_HOME=at("state"))
+    c.check(code == 0 and picture(at("shot.png")) == filtered("cpu", "flip,rotate=90,invert,matte=red")[1], errors)
+
+
 def disc(x, y):
     away = ((x - 125)**2 + (y - 70)**2)**0.5
     return min(max(int(40 - away) * 8, 0), 255), 210 if away < 35 else 40, x // 4
@@ -274,10 +295,10 @@ def refused(c):
     for chain, why in (("invert,matte=person", "monocle matte --install person"),
                        ("invert,matte=nobody", "there is no program 'nobody' in ~/.config/monocle/mattes"),
                        ("invert,matte=../red", "the name of a program has 1 to 32 letters"),
-                       ("scale=9:9,invert,matte=red", "scale before it moves pixels; put scale after matte")):
+                       ("rotate=45,invert,matte=red", "rotate before it moves pixels; put rotate after matte")):
         code, _, errors = filtered("cpu", chain, XDG_DATA_HOME=at("data"))
         c.check(code in (2, 3) and why in errors, chain, code, errors)
 
 
 if __name__ == "__main__":
-    sys.exit(Checks().run(pixels, networks, edges, follows, halo, hidden, failures, reported, still, refused))
+    sys.exit(Checks().run(pixels, networks, edges, turned, follows, halo, hidden, failures, reported, still, refused))
