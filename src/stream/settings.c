@@ -112,7 +112,8 @@ static int scaled(int side, double factor)
     return rounded > 0 ? rounded : 1;
 }
 
-bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit)
+// Appends the filters of settings_fit. False: there is no room for all of them.
+static bool append_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit)
 {
     int from_width, from_height;
     settings_size(chain, input, &from_width, &from_height);
@@ -121,12 +122,47 @@ bool settings_fit(struct chain *chain, const struct image_shape *input, int widt
     const int wide = scaled(from_width, factor), high = scaled(from_height, factor);
     if (wide == width && high == height && wide == from_width && high == from_height)
         return true;
-    const int count = chain->count;
-    if (((wide == from_width && high == from_height) || append_sized(chain, "scale", wide, high)) &&
-        ((wide == width && high == height) || append_sized(chain, fit == FIT_FILL ? "crop" : "pad", width, height)))
-        return true;
-    chain->count = count;
-    return false;
+    return ((wide == from_width && high == from_height) || append_sized(chain, "scale", wide, high)) &&
+           ((wide == width && high == height) || append_sized(chain, fit == FIT_FILL ? "crop" : "pad", width, height));
+}
+
+// Returns the place of the first filter of the titles.
+static int titles_at(const struct chain *chain)
+{
+    int at = chain->count;
+    while (at > 0 && chain->stage[at - 1].part == PART_TITLES)
+        at--;
+    return at;
+}
+
+// Appends the filters of a chain from `first` on. False: there is no room.
+static bool append_rest(struct chain *chain, const struct chain *from, int first)
+{
+    const int count = from->count - first;
+    if (chain->count + count > CHAIN_MAX)
+        return false;
+    memcpy(&chain->stage[chain->count], &from->stage[first], (size_t)count * sizeof(*from->stage));
+    chain->count += count;
+    return true;
+}
+
+// Titles that change the size or have a matte are fitted, too.
+bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit)
+{
+    char why[CHAIN_ERROR];
+    for (int first = titles_at(chain);; first = chain->count) {
+        struct chain fitted = *chain;
+        int wide = 0, high = 0;
+        fitted.count = first;
+        if (append_fit(&fitted, input, width, height, fit) && append_rest(&fitted, chain, first))
+            settings_size(&fitted, input, &wide, &high);
+        if (wide == width && high == height && chain_check_masks(&fitted, why)) {
+            *chain = fitted;
+            return true;
+        }
+        if (first == chain->count)
+            return false;
+    }
 }
 
 // Sets where a crop of this side begins, so that `at` is in its middle if the picture's sides allow that.
@@ -145,17 +181,14 @@ bool settings_enlarge(const struct settings *settings, struct chain *chain, cons
         return true;
     if (chain->count + 2 > CHAIN_MAX)
         return false;
-    while (before.count > 0 && before.stage[before.count - 1].part == PART_TITLES)
-        before.count--;
+    before.count = titles_at(chain);
     settings_size(&before, input, &width, &height);
     const int wide = scaled(width, (double)settings->zoom_side), high = scaled(height, (double)settings->zoom_side);
-    const int first = before.count, titles = chain->count - first;
     append_sized(&before, "crop", wide, high);
     place_crop(&before, 2, settings->zoom_x, width, wide);
     place_crop(&before, 3, settings->zoom_y, height, high);
     append_sized(&before, "scale", width, height);
-    memcpy(&before.stage[before.count], &chain->stage[first], (size_t)titles * sizeof(*chain->stage));
-    before.count += titles;
+    append_rest(&before, chain, titles_at(chain));
     *chain = before;
     return true;
 }

@@ -77,8 +77,8 @@ bool settings_shown(const struct settings *settings, char text[SHOWN_TEXT]);
 bool settings_enlarge(const struct settings *settings, struct chain *chain, const struct image_shape *input);
 // Sets the size of the chain's results for this input. If the chain is impossible: the size of the input.
 void settings_size(const struct chain *chain, const struct image_shape *input, int *width, int *height);
-// Adds the filters that bring the chain's results to this size. False: the chain has no room for them; it stays as it
-// was.
+// Adds the filters that bring the chain's results to this size, if possible before the titles. False: the chain has no
+// room for them; it stays as it was.
 bool settings_fit(struct chain *chain, const struct image_shape *input, int width, int height, int fit);
 // After an edited filter of the user does not compile: puts the version that runs back into the chain, so that the user
 // can still change the chain and the path. The next save of the file replaces it.

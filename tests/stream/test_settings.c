@@ -257,6 +257,18 @@ static void check_fit(void)
         chain_print(&settings.chain, text);
         CHECK_TEXT(text, rows[i].fitted);
     }
+    static const char *const titles[][2] = {{"text=hi,invert", "crop=640:100,pad=640:480,text=hi,invert"},
+                                            {"rotate=90", "crop=640:100,rotate,scale=75:480,pad=640:480"}};
+    for (int i = 0; i < 2; i++) {
+        char text[CHAIN_TEXT], error[CHAIN_ERROR];
+        struct chain part;
+        begin("crop=640:100");
+        CHECK(chain_parse(&part, titles[i][0], error) && settings_put_part(&settings, PART_TITLES, &part, error));
+        CHECK(
+            settings_fit(&settings.chain, &(struct image_shape){.width = 640, .height = 480}, 640, 480, FIT_LETTERBOX));
+        chain_print(&settings.chain, text);
+        CHECK_TEXT(text, titles[i][1]);
+    }
     begin("rotate=90,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray,gray");
     CHECK(!settings_fit(&settings.chain, &(struct image_shape){.width = 640, .height = 480}, 640, 480, FIT_LETTERBOX));
     CHECK_NUMBER(settings.chain.count, 15);
