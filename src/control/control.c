@@ -542,11 +542,15 @@ static bool settled(const struct controlled *run)
            !outputs_ending(&s->outputs);
 }
 
-// Answers a client that waits for a source, when it plays or has failed. If the run ends, control_close answers.
+// Answers a client that waits for a source, when its first frame is shown or it has failed. If the run ends,
+// control_close answers.
 static void answer_source(struct stream *s, struct client *client, struct guest *guest)
 {
     const bool latest = guest->source == s->change.requests;
+    const bool over = (s->playback.ended && panes_in_flight(s->panes) == 0) || s->outputs.resting;
     if (latest && (source_change_busy(&s->change) || !s->playback.capture || s->quit || s->code >= EXIT_NOTHING))
+        return;
+    if (latest && !over && !panes_result(s->panes, PANE_MAIN) && !source_change_failure(&s->change))
         return;
     guest->source = 0;
     client->waits = false;

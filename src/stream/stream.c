@@ -269,11 +269,18 @@ static void follow_shape(struct stream *s)
     s->setup.client->reshaped(s->setup.context);
 }
 
+static void close_panes(struct stream *s)
+{
+    if (s->setup.client->closing)
+        s->setup.client->closing(s->setup.context);
+    panes_close(s->panes);
+}
+
 // Puts a new source into the stream.
 static void replace_source(struct stream *s, struct source *source)
 {
     const bool was_live = s->playback.info->live;
-    panes_close(s->panes);
+    close_panes(s);
     panes_set_source(s->panes, source);
     playback_replace(&s->playback, source);
     source_change_taken(&s->change);
@@ -303,7 +310,7 @@ static void reshape(struct stream *s)
 {
     const struct image_shape *shape = &s->playback.info->shape;
     s->playback.reshaped = false;
-    panes_close(s->panes);
+    close_panes(s);
     if (!source_reshape(s->playback.source)) {
         s->code = EXIT_NOTHING;
         return;

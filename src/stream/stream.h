@@ -15,7 +15,7 @@
 struct screenshot;
 
 // The calls from a stream to its client; `context` is that of struct stream_setup. Every client has `show`, and a
-// client with a window also `building`. The last three are for a source that changes.
+// client with a window also `building`. The last four are for a source that changes.
 struct stream_client {
     // Draws or reports the results of a frame, which are in the panes. `again`: it was shown before. Returns the time
     // when it was shown.
@@ -28,6 +28,7 @@ struct stream_client {
     void (*wait)(void *context, int fd, int64_t timeout_ns);
     // Called often while the first path is being built: shows this, and handles only events that end the run.
     void (*building)(void *context);
+    void (*closing)(void *context); // the results end: the client keeps the picture that it shows
     bool (*allows)(void *context, const struct source *source); // false: the source must not be used (logged)
     void (*arrived)(void *context);                             // the source is new
     void (*reshaped)(void *context); // the frames have a new shape, and a path for it is open

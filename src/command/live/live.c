@@ -97,6 +97,13 @@ static void wait_for(void *context, int fd, int64_t timeout_ns)
     control_wait(s->control, fd, timeout_ns);
 }
 
+static void closing(void *context)
+{
+    struct session *s = context;
+    if (s->stream.window)
+        view_keep(s->view, s->stream.panes);
+}
+
 static bool allows(void *context, const struct source *source)
 {
     const struct session *s = context;
@@ -120,6 +127,7 @@ const struct stream_client live_client = {.show = show,
                                           .events = handle_events,
                                           .wait = wait_for,
                                           .building = building,
+                                          .closing = closing,
                                           .allows = allows,
                                           .arrived = arrived,
                                           .reshaped = reshaped};

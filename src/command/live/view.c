@@ -21,6 +21,7 @@ struct view {
     struct renderer *renderer;
     struct overlay overlay;
     unsigned texture[PANES]; // of each pane's last result; 0: none
+    int width, height;       // of a main picture that stays until the next result; 0: its texture ends with its path
 };
 
 // ---- overlay ----
@@ -100,7 +101,7 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
     char figures[96] = "", split[SPLIT_WORDS] = "", record[32] = "";
     if (still)
         snprintf(figures, sizeof(figures), "%dx%d  ", s->info->shape.width, s->info->shape.height);
-    else if (meter->frames > 1)
+    else if (meter->interval_ms.count > 0)
         snprintf(figures, sizeof(figures), "%.1f fps  1%% low %.1f  age %.1f ms  skipped %llu  ", meter_fps_now(meter),
                  meter_fps_low(meter), meter_late_ms(&meter->age_ms, 50), (unsigned long long)s->skipped);
     if (overlay->size == OVERLAY_SMALL)
@@ -326,6 +327,7 @@ void view_close(struct view *view)
 bool view_upload(struct view *view, const struct panes *panes, struct meter *meter)
 {
     bool ok = true;
+    view->width = 0;
     for (int i = 0; i < PANES; i++) {
         const struct path_result *result = panes_result(panes, i);
         view->texture[i] = result ? result->texture : 0;
@@ -334,6 +336,10 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
         const int64_t start = clock_now_ns();
         gl_software_lock(window_gl(view->window));
         view->texture[i] = renderer_upload(view->renderer, i, &result->image);
+        if (i == PANE_MAIN) {
+            view->width = result->width;
+            view->height = result->height;
+        }
         if (panes_parts(panes)->state->timed)
             upload_wait();
         gl_software_unlock(window_gl(view->window));
@@ -341,6 +347,19 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
         meter_host(meter, "main", i == PANE_MAIN ? "texture upload" : "texture upload 2", start, clock_now_ns());
     }
     return ok;
+}
+
+void view_keep(struct view *view, struct panes *panes)
+{
+    const struct path_result *result = panes_result(panes, PANE_MAIN);
+    const struct image *picture = result && result->texture ? panes_picture(panes) : NULL;
+    if (!picture)
+        return;
+    gl_software_lock(window_gl(view->window));
+    view->texture[PANE_MAIN] = renderer_upload(view->renderer, PANE_MAIN, picture);
+    gl_software_unlock(window_gl(view->window));
+    view->width = picture->shape.width;
+    view->height = picture->shape.height;
 }
 
 static struct scene compose(const struct view *view, const struct status *status)
@@ -359,10 +378,14 @@ static struct scene compose(const struct view *view, const struct status *status
         .at_y = settings->zoom_y,
         .overlay = silent ? NULL : overlay,
     };
-    if (status->pane.result) {
+    if (status->pane.result || view->width > 0)
         scene.texture = view->texture[PANE_MAIN];
+    if (status->pane.result) {
         scene.width = status->pane.result->width;
         scene.height = status->pane.result->height;
+    } else if (view->width > 0) {
+        scene.width = view->width;
+        scene.height = view->height;
     }
     const unsigned other = status->other.result ? view->texture[PANE_OTHER] : 0;
     if (!status->split || !other)

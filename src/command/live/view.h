@@ -12,6 +12,7 @@ struct view *view_open(struct window *window, const struct keys *keys);
 void view_close(struct view *view); // accepts NULL; call before window_close
 // Uploads results that are not textures yet, and measures each upload. False on failure (logged).
 bool view_upload(struct view *view, const struct panes *panes, struct meter *meter);
+void view_keep(struct view *view, struct panes *panes); // until the next upload, the picture outlives its path
 // Draws, swaps, and measures both. `meter` NULL: a redraw, which is not measured. Returns the time after the swap.
 int64_t view_draw(struct view *view, const struct status *status, struct meter *meter);
 // As choice_list_row, for the list that was drawn last.

@@ -11,9 +11,10 @@ import sys
 import time
 
 sys.path.append(sys.path[0] + "/../../support")
+import x_support
 from checks import Checks, at, programs, slow
-from live_support import (PATIENCE, ControlledView, ended, events, has_opencl, need_window, picture, png, wait_until,
-                          y4m, y4m_pictures)
+from live_support import (PATIENCE, Control, ControlledView, Window, ended, events, has_opencl, need_window, picture,
+                          png, wait_until, y4m, y4m_pictures)
 
 BINARY, = programs(1)
 PATTERN = "pattern:320x240@30"
@@ -110,14 +111,45 @@ def paused_early(c):
         whole = y4m(48, 32, "444", 3)
         begin = whole.index(b"\n") + 1
         film.write(whole[:begin])
-        c.check(m.reply()["error"] == "success" and m.get("size") == "48x32", m.get("size"))
-        m.ask("set_property", "paused", True)
-        before = m.get("frames")
+        other = view.client()
+        c.check(wait_until(lambda: other.get("size") == "48x32"), other.get("size"))
+        other.ask("set_property", "paused", True)
+        before = other.get("frames")
         film.write(whole[begin:])
-        c.check(m.ask("wait_frame") == before + 1, before, m.get("frames"))
+        c.check(m.reply()["error"] == "success" and m.ask("wait_frame") == before + 1, before, m.get("frames"))
     m.ask("screenshot", at("first.png"))
     c.check(m.get("frames") == before + 1, "the view is paused", m.get("frames"))
     ended(c, view, "paused early")
+
+
+def first_frame(c):
+    """The reply to a new source comes with its first frame. Until then, the window keeps the old picture."""
+    png(at("a.png"), 64, 48)
+    os.mkfifo(at("film"))
+    whole = y4m(48, 36, "444", 1)
+    begin = whole.index(b"\n") + 1
+    for path in "cpu", "gl":
+        view = Window(BINARY, at(), at("a.png"), "-p", path, "--overlay", "off")
+        before = view.pixels()
+        m, other = view.control(), Control(view.place_of_socket)
+        c.check(other.get("status")["path"] == path, path, other.get("status")["path"])
+        m.send("set_property", "source", at("film"))
+        with open(at("film"), "wb", buffering=0) as film:
+            film.write(whole[:begin])
+            c.check(wait_until(lambda: other.get("size") == "48x36"), "the source", other.get("size"))
+            time.sleep(0.5)
+            c.check(x_support.pixels_of(view.window) == before, path, "the old picture")
+            m.socket.settimeout(0.5)
+            try:
+                c.check(False, path, "a reply before the frame:", m.line())
+            except AssertionError:
+                m.file = m.socket.makefile("rb")
+            m.socket.settimeout(60 * PATIENCE)
+            film.write(whole[begin:])
+            c.check(m.reply()["error"] == "success", path, "the reply")
+            c.check(not other.error("screenshot", at(path + ".png")), path, "a screenshot at once")
+            other.ask("quit")
+            view.wait_end()
 
 
 def spared(c):
@@ -229,5 +261,6 @@ def headless_sources(c):
 
 
 need_window()
-sys.exit(Checks().run(sources, headless_sources, given_up, counts, paused_early, spared, source_of_another_size,
-                      source_during_builds, sources_in_a_window, no_source, no_source_for_truth))
+sys.exit(Checks().run(sources, headless_sources, given_up, counts, paused_early, first_frame, spared,
+                      source_of_another_size, source_during_builds, sources_in_a_window, no_source,
+                      no_source_for_truth))
