@@ -492,7 +492,10 @@ static bool set_output_size(const struct controlled *run, const char *rest, cons
         return property_fail(why, "a side of output_size is at most %d", CHAIN_SIDE_MAX);
     if (outputs_recording(&s->outputs))
         return property_fail(why, "a recording keeps its size; set recording none ends it");
-    if (size.width > 0 && !outputs_reopen(&s->outputs, size.width, size.height))
+    struct option_size to = size;
+    if (size.width == 0)
+        settings_size(&s->settings.chain, &s->playback.info->shape, &to.width, &to.height);
+    if (!outputs_reopen(&s->outputs, to.width, to.height))
         return property_fail(why, "the virtual camera keeps its size while a program reads it");
     s->settings.output = size;
     return true;

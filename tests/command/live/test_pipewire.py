@@ -14,7 +14,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from checks import TESTS, Checks, at, programs, slow
 from color_support import make_png
-from live_support import PATIENCE, environment, picture, run, wait_until
+from live_support import PATIENCE, Control, environment, picture, run, wait_until
 from pipewire_support import daemon, equal, need_servers, pixels
 
 MONOCLE, PROVIDER, READER, PLAYED = programs(4)
@@ -202,7 +202,8 @@ def read(server, serial, keep, frames, limit):
 def sink(c):
     """The virtual camera: its pixels, a program that ends with all buffers, and one that keeps them."""
     with daemon() as server:
-        watched = Watched(server, "pattern:1280x720@30", "-p", "cpu", "--virtual-camera", "pipewire:Filtered picture")
+        watched = Watched(server, "pattern:1280x720@30", "-p", "cpu", "--virtual-camera", "pipewire:Filtered picture",
+                          "--socket", at("s"))
         serial = server.serial("monocle")
         node = server.cameras()[0]
         equal(c, node["name"], "Filtered picture")
@@ -222,6 +223,11 @@ def sink(c):
         c.check(took, "after a program that was killed with all buffers")
         code, start, _, err = pixels(server, "pipewire:Filtered")
         equal(c, (code, start.get("in"), start.get("matrix")), (0, "host-ptr", "601"), err)
+        client = Control(at("s"))
+        for size, width in ("640x360", 640), ("auto", 1280):
+            client.ask("set_property", "output_size", size)
+            c.check(wait_until(lambda w=width: any(n["offers"] and n["offers"][0]["width"] == w
+                                                   for n in server.cameras())), "output_size", size)
         server.kill()
         c.check(watched.wait("the PipeWire daemon has ended; reconnecting", 5), "end of the daemon")
         server.start()
