@@ -227,7 +227,8 @@ static void show_look(struct session *s, const struct look *look)
         s->chooser.shown = look;
 }
 
-static void list_move(struct session *s, int steps)
+// `shows`: the picture follows the selection in the list of looks.
+static void list_move(struct session *s, int steps, bool shows)
 {
     struct chooser *chooser = &s->chooser;
     int row[ROWS_MOST];
@@ -239,7 +240,7 @@ static void list_move(struct session *s, int steps)
     chooser->first = clamp_int(chooser->first, at - room + 1, at - heads);
     chooser->first = clamp_int(chooser->first, 0, rows);
     chooser->selected = at;
-    if (steps != 0 && rows > 0 && chooser->kind == CHOOSER_LOOKS)
+    if (shows && rows > 0 && chooser->kind == CHOOSER_LOOKS)
         show_look(s, &s->looks.look[row[at]]);
 }
 
@@ -258,7 +259,7 @@ void lists_open(struct session *s, enum chooser_kind kind, const struct window_e
         chooser->selected = (int)(look - s->looks.look);
     int row[ROWS_MOST];
     chooser->most = list_rows(s, row);
-    list_move(s, 0);
+    list_move(s, 0, false);
     note_clear(&s->stream.note, false); // the hint would hide rows
 }
 
@@ -297,7 +298,7 @@ static void list_type(struct session *s, uint32_t key)
     else
         return;
     chooser->selected = chooser->first = 0;
-    list_move(s, 0);
+    list_move(s, 0, true);
 }
 
 // Returns how many rows down the key moves the selection; 0: none.
@@ -331,7 +332,7 @@ static void list_press(struct session *s, uint32_t key)
     else if (key == WINDOW_KEY_ENTER)
         list_choose(s);
     else if (steps != 0)
-        list_move(s, steps);
+        list_move(s, steps, true);
     else
         list_type(s, key);
 }
@@ -357,7 +358,7 @@ bool lists_event(struct session *s, const struct window_event *event)
     if (event->type == WINDOW_KEY)
         list_press(s, event->key);
     else if (event->type == WINDOW_WHEEL)
-        list_move(s, -event->steps);
+        list_move(s, -event->steps, true);
     else if (event->type == WINDOW_DRAG && event->begins)
         list_click(s, event);
     else if (event->type == WINDOW_RIGHT_CLICK || event->type == WINDOW_DROP)

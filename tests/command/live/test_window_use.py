@@ -146,6 +146,11 @@ def chooses(c):
     subprocess.run(["xdotool", "key", "Escape"], check=True)
     c.check(wait_until(lambda: shown.get("chain") == "blur,sobel"), "Escape takes it back", shown.get("chain"))
     live.key("l")
+    subprocess.run(["xdotool", "key", "m", "a", "x"], check=True)
+    c.check(wait_until(lambda: shown.get("chain") == "maxrgb"), "a typed look is shown", shown.get("chain"))
+    subprocess.run(["xdotool", "key", "Escape"], check=True)
+    c.check(wait_until(lambda: shown.get("chain") == "blur,sobel"), "Escape takes it back, too", shown.get("chain"))
+    live.key("l")
     keys(lambda e: e["chain"] == "gray", "Down", "Down", "Up", "Return")  # the second look
     c.check(live.act("undo")["chain"] == "blur,sobel", "a choice is one change")
     live.act("look", "2")
