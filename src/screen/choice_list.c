@@ -7,7 +7,7 @@
 
 enum { COLUMNS = 84, DETAIL = 16, NAME = 14 }; // letters: of the list, before the details, beside a picture
 
-static const struct paint panel = {12, 15, 21, 236}, mark = {36, 66, 116, 255}, title_tone = {255, 255, 255, 255},
+static const struct paint panel = {12, 15, 21, 255}, mark = {36, 66, 116, 255}, title_tone = {255, 255, 255, 255},
                           label_tone = {255, 255, 255, 255}, detail_tone = {190, 198, 210, 255},
                           heading_tone = {255, 190, 92, 255};
 

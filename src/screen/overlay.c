@@ -556,6 +556,7 @@ static struct help help_layout(const struct canvas *canvas, const struct keys *k
         help.columns = columns > help.columns ? columns : help.columns;
     }
     help.rows = (keys->count + blocks - 1) / blocks;
+    help.rows += blocks > 1 && keys->row[help.rows - 1].heading; // a heading is not the last row of a block
     help.pitch = metrics->body.line * (airy ? 5 : 4) / 4;
     help.width = help.caps + (help.columns + 2) * metrics->body.advance;
     help.box.width = blocks * help.width - 2 * metrics->body.advance + 2 * metrics->padding;
