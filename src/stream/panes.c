@@ -68,7 +68,7 @@ struct panes {
     bool rerun;            // see panes_rerun
     bool awaited;          // the path that the user named is being built
     bool trial;            // of panes_try
-    bool fitted;           // filters fit the results into the fixed size
+    bool fitted;           // fit has said that it scales
     enum panes_news news;
 };
 
@@ -151,9 +151,10 @@ static void fit(struct panes *panes, struct chain *chain)
         note_set(panes->setup.note, true, 0,
                  "the outputs have %dx%d; remove two filters, so that the image can be fitted", width, height);
     else if (chain->count > count && !panes->fitted)
-        log_warn("%s", note_set(panes->setup.note, false, NOTE_S, "the outputs stay %dx%d: the image is fitted", width,
-                                height));
-    panes->fitted = chain->count > count;
+        log_warn("%s", note_set(panes->setup.note, false, NOTE_S,
+                                "the outputs stay %dx%d: the image is fitted; output_size and output_fit change this",
+                                width, height));
+    panes->fitted |= chain->count > count;
 }
 
 // Fills in the build that the settings and the state need. False: the pane must be closed.

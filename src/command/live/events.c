@@ -421,12 +421,13 @@ void events_note_zoom(struct session *s)
 // Ends the view; while it records or sends to a virtual camera, only the second time.
 static void leave(struct session *s)
 {
+    enum { LEAVE_S = 5 };
     const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
     const int64_t now_ns = clock_now_ns();
-    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < NOTE_S * (int64_t)1000000000))
+    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < LEAVE_S * INT64_C(1000000000)))
         s->stream.quit = true;
     else
-        note_set(&s->stream.note, false, NOTE_S, "%s runs: the same key again quits",
+        note_set(&s->stream.note, false, LEAVE_S, "%s runs: the same key again quits",
                  facts.recording ? "the recording" : "the virtual camera");
     s->left_ns = now_ns;
 }

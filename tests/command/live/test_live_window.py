@@ -226,6 +226,8 @@ def back(c):
     c.check(code == 0 and last["event"] == "summary" and not errors, "then it quits", code, errors)
     live = view(PATTERN, "--record", "film.y4m")
     c.check(live.act("back")["message"] == "the recording runs: the same key again quits", "it asks")
+    time.sleep(3.2)  # other messages end after 3 s
+    c.check(live.settled()["message"] == "the recording runs: the same key again quits", "it still asks")
     code, _, errors = live.end("Escape")
     c.check(code == 0 and not errors, "the second one quits", code, errors)
 
