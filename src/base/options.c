@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <locale.h>
@@ -77,6 +78,25 @@ const char *options_nearest(const char *word, const char *const *words)
         }
     }
     return nearest;
+}
+
+bool options_nearest_file(const char *path, char nearest[NAME_MAX + 1])
+{
+    char directory[PATH_MAX];
+    struct dirent **entry = NULL;
+    const char *name = file_base(path), *found = NULL;
+    file_directory(path, directory);
+    const int count = scandir(directory, &entry, NULL, NULL);
+    const char **names = xcalloc(count > 0 ? (size_t)count + 1 : 1, sizeof(*names));
+    for (int i = 0; i < count; i++)
+        names[i] = entry[i]->d_name;
+    found = options_nearest(name, names);
+    snprintf(nearest, NAME_MAX + 1, "%s", text_or(found, ""));
+    for (int i = 0; i < count; i++)
+        free(entry[i]);
+    free(entry);
+    free(names);
+    return nearest[0];
 }
 
 void options_unknown(char *text, size_t size, const char *what, const char *word, const char *const *names,
@@ -323,16 +343,17 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
 {
     char word[64], advice[OPTION_ADVICE];
     snprintf(word, sizeof(word), "%.*s", (int)length, name);
-    const char *words[OPTION_ROWS + 2] = {"help"};
-    int count = 1;
-    for (const struct option *o = p->list->options; o->name && count <= OPTION_ROWS; o++)
+    const char *words[OPTION_ROWS + 3] = {"help", "version"};
+    int count = 2;
+    for (const struct option *o = p->list->options; o->name && count < OPTION_ROWS + 2; o++)
         words[count++] = o->name;
     const char *nearest = options_nearest(word, words);
     const int shown = (int)(name - argument + (ptrdiff_t)length);
     if (advise_foreign(p, word, advice))
         log_error("%sunknown option %.*s; %s", p->where, shown, argument, advice);
     else if (nearest)
-        log_error("%sunknown option %.*s; did you mean --%s?", p->where, shown, argument, nearest);
+        log_error("%sunknown option %.*s; did you mean %s--%s?", p->where, shown, argument,
+                  text_if(strcmp(nearest, "version") == 0, "monocle "), nearest);
     else
         log_error("%sunknown option %.*s; monocle %s --help lists the options", p->where, shown, argument,
                   p->list->command);

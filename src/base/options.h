@@ -106,6 +106,8 @@ void options_describe(const struct option *option, char *text, size_t size);
 
 // Returns the most similar entry of `words` (NULL-ended), or NULL if none is similar enough to `word`.
 const char *options_nearest(const char *word, const char *const *words);
+// Finds the file of the path's directory with the most similar name. False: there is none.
+bool options_nearest_file(const char *path, char nearest[NAME_MAX + 1]);
 // Writes "there is no WHAT 'WORD'; did you mean NAME?"; if no name (NULL-ended) is similar enough, OTHERWISE instead of
 // the question.
 void options_unknown(char *text, size_t size, const char *what, const char *word, const char *const *names,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "compute/drivers.h"
+#include "filter/filter.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -109,8 +110,13 @@ static const struct command *find_or_suggest(const char *name)
             names[count++] = commands[i]->list->command;
     }
     const char *nearest = options_nearest(name, names);
-    if (nearest)
+    char file[NAME_MAX + 1];
+    if (filter_find(name))
+        log_error("%s is a filter; monocle filters %s describes it", name, name);
+    else if (nearest)
         log_error("unknown command '%s'; did you mean monocle %s?", name, nearest);
+    else if (options_nearest_file(name, file))
+        log_error("there is no file '%s'; did you mean '%s'?", name, file);
     else
         log_error("there is no command and no file named '%s'; 'monocle help' lists the commands", name);
     return NULL;
@@ -205,10 +211,6 @@ int command_main(int argc, char **argv)
         return run(command, argc - 1, argv + 1);
     if (first[0] != '-' && !is_source(first)) {
         find_or_suggest(first);
-        return EXIT_USAGE;
-    }
-    if (strncmp(first, "--", 2) == 0 && options_nearest(first + 2, (const char *const[]){"version", NULL})) {
-        log_error("unknown option %s; did you mean --version?", first);
         return EXIT_USAGE;
     }
     return run(commands[0], argc, argv);

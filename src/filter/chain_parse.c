@@ -7,7 +7,6 @@
 #include "filter/user_filters.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -206,7 +205,8 @@ static bool advise_size(struct parse *parse, const struct param *row, const char
     else if (strcmp(parse->filter->name, "scale") == 0 && text[0] == '-')
         snprintf(parse->error + used, CHAIN_ERROR - used, "; without its %s, scale keeps the proportions", row->name);
     else if (strstr(text, "iw") || strstr(text, "ih") || strstr(text, "PI"))
-        snprintf(parse->error + used, CHAIN_ERROR - used, "; monocle has no expressions of iw, ih or PI");
+        snprintf(parse->error + used, CHAIN_ERROR - used,
+                 "; monocle has no expressions of iw, ih or PI; write numbers");
     return false;
 }
 
@@ -227,27 +227,6 @@ static bool parse_scalar(struct parse *parse, const struct param *row, const cha
     return true;
 }
 
-// Finds the file of the directory with the most similar name. False: there is none.
-static bool nearest_file(const char *path, char nearest[NAME_MAX + 1])
-{
-    char directory[FILTER_FILE];
-    struct dirent **entry = NULL;
-    const char *name = strrchr(path, '/') + 1, *found = NULL;
-    snprintf(directory, sizeof(directory), "%.*s", (int)(name - path), path);
-    const int count = scandir(directory, &entry, NULL, NULL);
-    const char **names = calloc(count > 0 ? (size_t)count + 1 : 1, sizeof(*names));
-    for (int i = 0; names && i < count; i++)
-        names[i] = entry[i]->d_name;
-    if (names && *name && count > 0)
-        found = options_nearest(name, names);
-    snprintf(nearest, NAME_MAX + 1, "%s", text_or(found, ""));
-    for (int i = 0; i < count; i++)
-        free(entry[i]);
-    free(entry);
-    free(names);
-    return nearest[0];
-}
-
 static bool parse_file(struct parse *parse, const struct param *row, const char *text, struct stage *stage,
                        float *value)
 {
@@ -261,7 +240,7 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
         return true;
     char nearest[NAME_MAX + 1];
     const int error = errno;
-    if (error == ENOENT && nearest_file(name, nearest))
+    if (error == ENOENT && options_nearest_file(name, nearest))
         return fail(parse, "%s: cannot read the file '%.120s': %s; did you mean '%.60s'?", parse->filter->name, text,
                     strerror(error), nearest);
     return fail(parse, "%s: cannot read the file '%.120s': %s%s", parse->filter->name, text, strerror(error),

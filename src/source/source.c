@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "image/codec/codec.h"
 #include "source/cameras.h"
 #include "source/kind.h"
@@ -141,7 +142,7 @@ static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
 {
     const char *slash = strrchr(path, '/');
     const bool camera = strncmp(path, "/dev/v", strlen("/dev/v")) == 0; // video0, v4l
-    char directory[PATH_MAX];
+    char directory[PATH_MAX], nearest[NAME_MAX + 1];
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) : 0, path);
     if (strstr(path, "://"))
         snprintf(why, SOURCE_WHY, "cannot open %.200s: monocle plays %s and file", path, video_schemes);
@@ -149,6 +150,8 @@ static void explain_missing(const char *path, int error, char why[SOURCE_WHY])
         snprintf(why, SOURCE_WHY, "cannot open %.200s: there is no directory %.200s", path, directory);
     else if (path[0] && !path[strspn(path, "0123456789")])
         snprintf(why, SOURCE_WHY, "there is no file %.40s; a camera is named /dev/video%.40s", path, path);
+    else if (error == ENOENT && !camera && options_nearest_file(path, nearest))
+        snprintf(why, SOURCE_WHY, "cannot open %.200s: %s; did you mean %s?", path, strerror(error), nearest);
     else
         snprintf(why, SOURCE_WHY, "cannot open %.300s: %s; to list %s", path, strerror(error),
                  camera ? "the cameras, run: monocle cameras" : "the kinds of sources, run: monocle live --help");

@@ -131,6 +131,7 @@ static void test_foreign(void)
         const char *line, *says;
     } cases[] = {
         {"--camera 0", "unknown option --camera; the source needs no option: monocle test clip.mp4, or /dev/video0"},
+        {"--verison", "unknown option --verison; did you mean monocle --version?"},
         {"-i x", "unknown option -i; the source needs no option"},
         {"--fps=3", "unknown option --fps; did you mean --rate 30?"},
         {"-fps 3", "unknown option -fps; did you mean --rate 30?"},

@@ -30,7 +30,8 @@ static const struct option live_options[] = {
      .help = "filters before the look, kept when the look changes, such as mirror,rotate=90", .offset = AT(camera),
      .complete = "filter"},
     {"titles", 0, OPTION_TEXT, "CHAIN",
-     .help = "filters after the look, kept when the look changes, such as \"overlay=logo.png,text='%H:%M'\"",
+     .help =
+         "filters after the look, kept when the look changes, such as \"overlay=logo.png,text='%H:%M':at=top-right\"",
      .offset = AT(titles), .complete = "filter"},
     {"showcase", 0, OPTION_FLAG,
      .help =
@@ -250,6 +251,11 @@ static bool take_part(struct live_options *o, enum chain_part which, const char 
 
 static bool take_camera(struct live_options *o)
 {
+    if (o->camera && *o->camera && !o->camera[strspn(o->camera, "0123456789")]) {
+        log_error("--camera: there is no filter '%s'; a camera needs no option: monocle live /dev/video%s", o->camera,
+                  o->camera);
+        return false;
+    }
     return take_part(o, PART_CAMERA, o->camera);
 }
 

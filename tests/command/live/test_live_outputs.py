@@ -352,6 +352,7 @@ def words(c):
         (["--frames", "99999999999999"], 2, "between 1 and 2147483647"),
         (["--size", "99999999999999x5"], 2, "sides of 1 to 1000000 pixels"),
         (["--source", "x"], 2, "unknown option --source"),
+        (["--camera", "0"], 2, "monocle live /dev/video0"),
     ]
     for args, code, word in rows:
         refused(c, code, word, PATTERN[:-2] + args)
