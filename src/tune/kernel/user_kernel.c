@@ -23,12 +23,6 @@
 enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, IDLE_MAX = 16 };
 static const size_t data_bytes_max = (size_t)4 << 30;
 
-// The arguments of a child.
-struct words {
-    char parent[16], device[200];
-    const char *at[1 + KERNEL_WORDS + 1];
-};
-
 // Children that wait for a request.
 struct children {
     pthread_mutex_t lock; // guards the members below
@@ -43,8 +37,7 @@ struct user_kernel {
     char name[64];
     struct user_data data;
     bool ready;
-    int limit_ms; // of a validation
-    struct words words;
+    int limit_ms;              // of a validation
     struct children *children; // that validate
     struct child *timer;       // NULL: not started, or it has ended
     int timers;                // number of children that were started to time
@@ -68,26 +61,21 @@ void user_kernel_print_device(const struct device_info *info, char text[200])
     snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
 }
 
-static void make_words(struct user_kernel *user)
+static struct child *start_child(const struct user_kernel *user)
 {
-    struct words *words = &user->words;
-    snprintf(words->parent, sizeof(words->parent), "%d", (int)getpid());
-    user_kernel_print_device(&user->device->info, words->device);
-    const char *const arguments[] = {
+    char parent[16], device[200];
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    user_kernel_print_device(&user->device->info, device);
+    const char *const arguments[1 + KERNEL_WORDS + 1] = {
         "monocle",
         [1 + KERNEL_WORD_COMMAND] = "probe",
         [1 + KERNEL_WORD_KIND] = "spec",
-        [1 + KERNEL_WORD_PARENT] = words->parent,
+        [1 + KERNEL_WORD_PARENT] = parent,
         [1 + KERNEL_WORD_SPEC] = user->spec.path,
         [1 + KERNEL_WORD_HASH] = user->spec.hash,
-        [1 + KERNEL_WORD_DEVICE] = words->device,
+        [1 + KERNEL_WORD_DEVICE] = device,
     };
-    memcpy(words->at, arguments, sizeof(arguments));
-}
-
-static struct child *start_child(const struct user_kernel *user)
-{
-    struct child *child = child_open(child_program, (char *const *)user->words.at, user->data.fd);
+    struct child *child = child_open(child_program, (char *const *)arguments, user->data.fd);
     if (!child)
         log_error("cannot run kernels: %s", strerror(errno));
     return child;
@@ -246,7 +234,6 @@ static bool make_references(struct user_kernel *user)
     enum probe_status status = PROBE_NOT_RUN;
     char why[VERDICT_TEXT] = "";
     bool needed = false;
-    make_words(user);
     for (int i = 0; i < spec->arguments; i++)
         needed = needed || (spec->argument[i].output && !spec->argument[i].has_reference);
     if (!needed || !child_program)
