@@ -119,10 +119,11 @@ void matte_refine(const uint8_t *matte, const uint8_t *luma, struct matte_size s
         average(grown, size, edge->feather);
     if (edge->follows)
         fit_lines(grown, luma, size, a, b, work);
-    // The curve (m - 64) * 2 makes the line steep: without it, a haze remains around the person.
+    // The curve (m - 64) * 2 makes the line steep: without it, a haze remains around the person. One half of the slope
+    // is for the luma of the small frame, which has less noise.
     for (int i = 0; i < count; i++) {
-        numbers[2 * i] = edge->follows ? a[i] * 2 : 0;
-        numbers[2 * i + 1] = edge->follows ? b[i] * 2 - 128 * 256 : grown[i] * 256;
+        numbers[2 * i] = edge->follows ? a[i] : 0;
+        numbers[2 * i + 1] = edge->follows ? a[i] * luma[i] + b[i] * 2 - 128 * 256 : grown[i] * 256;
     }
     free(planes);
 }

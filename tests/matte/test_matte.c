@@ -345,8 +345,10 @@ static void rule_refine(const uint8_t *matte, const uint8_t *luma, struct matte_
     }
     for (int i = 0; i < count; i++) {
         const struct square s = square_at(i, 4);
-        to[2 * i] = edge.follows ? 2 * (int32_t)(sum_square(s, a, NULL) / s.count) : 0;
-        to[2 * i + 1] = edge.follows ? 2 * (int32_t)(sum_square(s, b, NULL) / s.count) - 32768 : 256 * p[i];
+        const int32_t mean = (int32_t)(sum_square(s, a, NULL) / s.count);
+        to[2 * i] = edge.follows ? mean : 0;
+        to[2 * i + 1] =
+            edge.follows ? mean * l[i] + 2 * (int32_t)(sum_square(s, b, NULL) / s.count) - 32768 : 256 * p[i];
     }
 }
 
