@@ -96,7 +96,7 @@ struct matte_network {
     const char *file; // its name when it is installed
 };
 // The networks of a program follow each other. It needs the first one; the second one is for images narrower than
-// 1.45:1. Ends with a row without a name.
+// 5:3. Ends with a row without a name.
 extern const struct matte_network matte_networks[];
 const struct matte_network *matte_network_find(const char *name);                    // the first; NULL: none
 const struct matte_network *matte_network_next(const struct matte_network *network); // of its program; NULL: none

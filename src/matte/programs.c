@@ -21,7 +21,7 @@
 const struct matte_network matte_networks[] = {
     {"person", "people", SEGMENTATION, SEGMENTATION_HASH, "package/selfie_segmentation_landscape.tflite",
      "4aafe6223bb8dac6fac8ca8ed56852870a33051ef3f6238822d282a109962894", "Apache 2.0", "person.tflite"},
-    {"person", "people in images narrower than 1.45:1", SEGMENTATION, SEGMENTATION_HASH,
+    {"person", "people in images narrower than 5:3", SEGMENTATION, SEGMENTATION_HASH,
      "package/selfie_segmentation.tflite", "8d13b7fae74af625c641226813616a2117bd6bca19eb3b75574621fc08557f27",
      "Apache 2.0", "person-narrow.tflite"},
     {"faces", "faces", "@mediapipe/face_detection@0.4.1657300184",
@@ -66,9 +66,11 @@ static const struct matte_size wide = {256, 144}, square = {256, 256}, tall = {1
 struct matte_size matte_size(const char *name, int width, int height)
 {
     const struct matte_network *first = matte_network_find(name), *narrow = first ? matte_network_next(first) : NULL;
-    if (!first || 20 * width >= 29 * height || (narrow && !matte_network_ready(narrow)))
+    if (narrow)
+        return 3 * width < 5 * height && matte_network_ready(narrow) ? square : wide;
+    if (!first || 20 * width >= 29 * height)
         return wide;
-    return narrow || 20 * height < 29 * width ? square : tall;
+    return 20 * height < 29 * width ? square : tall;
 }
 
 // A size of pictures, and room for one.

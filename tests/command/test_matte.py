@@ -87,7 +87,7 @@ def installs(c):
         shutil.rmtree(at("data"), ignore_errors=True)
         code, out, errors = matte("--install", "person", *operands)
         c.check(code == 0 and b"licence Apache 2.0" in out, operands, code, out, errors)
-        c.check(errors == "" or "narrower than 1.45:1 is not installed" in errors and names == BOTH[1:], errors)
+        c.check(errors == "" or "narrower than 5:3 is not installed" in errors and names == BOTH[1:], errors)
         c.check(installed() == (names, True), operands, installed())
     before = os.stat(at("data", "monocle", "mattes", "person.tflite"))
     code, out, errors = matte("--install", "person")
@@ -105,7 +105,7 @@ def older(c):
     matte("--install", "person", "own.tflite")
     code, out, errors = matte("--check", "person")
     c.check(code == 3 and b"person is installed: " in out, code, out)
-    c.check("finds people in images narrower than 1.45:1 is not installed; run: monocle matte --install person"
+    c.check("finds people in images narrower than 5:3 is not installed; run: monocle matte --install person"
             in errors, errors)
     for operand in ("narrow.tflite", "made.tgz"):
         code, out, errors = matte("--install", "person", operand)
