@@ -92,11 +92,11 @@ static int64_t finish_frame(struct frames *frames, int64_t submitted_ns)
     return end_ns;
 }
 
-// The clock starts at the end of the last frame that fills the pipeline.
+// The clock starts and stops with a full pipeline, so that it counts as many starts of frames as ends.
 bool frames_run(struct frames *frames, int runs, double *ms)
 {
-    const int total = runs + frames->depth;
-    int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0, end_ns = 0;
+    const int first = frames->depth - 1, last = first + runs, total = last + frames->depth;
+    int64_t submitted_ns[PATH_DEPTH_MAX], first_ns = 0;
     for (int i = 0; i < FRAME_PARTS; i++)
         frames->part[i].sum_ms = frames->part[i].count = 0;
     for (int submitted = 0, done = 0; done < total; done++) {
@@ -107,13 +107,14 @@ bool frames_run(struct frames *frames, int runs, double *ms)
             if (!path_submit(frames->path, picture, NULL))
                 return false;
         }
-        end_ns = finish_frame(frames, submitted_ns[done % frames->depth]);
+        const int64_t end_ns = finish_frame(frames, submitted_ns[done % frames->depth]);
         if (end_ns == 0)
             return false;
-        if (done == frames->depth - 1)
+        if (done == first)
             first_ns = end_ns;
+        if (done == last)
+            *ms = ms_between(first_ns, end_ns) / runs;
     }
-    *ms = ms_between(first_ns, end_ns) / runs;
     return true;
 }
 
