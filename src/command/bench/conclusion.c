@@ -117,9 +117,11 @@ static void conclude(const struct bench_result *result, const struct figure *of,
                         first->value, 1e3 / first->value < 100, 1e3 / first->value, frames, unclear ? "" : why);
     if (unclear)
         used += snprintf(text + used, (size_t)(SENTENCE - used), "; the spread hides which one is fastest");
-    for (int i = 1 + unclear; i < count && used < SENTENCE; i++)
-        used += snprintf(text + used, (size_t)(SENTENCE - used), "; %s takes %.2g times as long", found[i].path,
-                         found[i].figure->value / first->value);
+    for (int i = 1 + unclear; i < count && used < SENTENCE; i++) {
+        const double times = found[i].figure->value / first->value;
+        used += snprintf(text + used, (size_t)(SENTENCE - used), "; %s takes %.*f times as long", found[i].path,
+                         times < 10, times);
+    }
     if (used < SENTENCE - 1)
         strcat(text, ".");
 }

@@ -231,7 +231,9 @@ def concludes(c):
 
     text = says(0.5, .01, 6)
     c.check("cpu is fastest for 640x480 and gray: 2 ms per frame, 500 frames/s, 1 in flight, because there is no GPU; "
-            "opencl takes 3 times as long." in text and "say little" not in text, text)
+            "opencl takes 3.0 times as long." in text and "say little" not in text, text)
+    text = says(0.5, .01, 380)
+    c.check("opencl takes 190 times as long." in text, text)
     text = says(0.5, .01, 6, type="gpu")
     c.check("1 in flight: opencl needs 0.75 ms for copies and 0.125 ms for the filters; opencl" in text, text)
     text = says(11, .01, .5, type="gpu")
