@@ -170,6 +170,12 @@ static void print_head(bool chains)
            "speed-up", "tried", "search s", "best");
 }
 
+// Returns true if only one configuration of several ran, which says nothing about the others.
+static bool ran_alone(const struct run *run, const struct tuner_result *result)
+{
+    return result->state.trials - result->state.failed == 1 && run->subject->space.count > 1;
+}
+
 static void print_result(const struct run *run, const struct tuner_result *result)
 {
     const struct work *work = &run->work;
@@ -180,13 +186,12 @@ static void print_result(const struct run *run, const struct tuner_result *resul
     if (work->chain)
         printf("%-16.16s %-6s %-10s %-5s ", work->chain->text, pixfmt_info(shape->format)->name, size,
                work->plan ? work->plan : "-");
-    const int ran = result->state.trials - result->state.failed;
-    if (ran > 1)
+    if (result->state.trials - result->state.failed > 1)
         snprintf(speedup, sizeof(speedup), "%.2f", result->speedup);
     printf("%-12.12s %10.3f %9.3f %9.3f %8s  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
            result->best_ms, speedup, tried, result->state.spent_s, choice_text(run->subject, result->best, best));
-    if (ran == 1 && run->subject->space.count > 1)
-        printf("  only 1 of %d configurations ran, so there is no speed-up: %d failed, %d were not tried%s\n",
+    if (ran_alone(run, result))
+        printf("  only 1 of %d configurations ran, so nothing is stored: %d failed, %d were not tried%s\n",
                run->subject->space.count, result->state.failed, run->subject->space.count - result->state.trials,
                result->state.failed ? "; --csv FILE saves the reasons" : "; raise --budget");
     if (result->base_mj > 0)
@@ -267,8 +272,10 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
         else
             print_result(run, &result);
         const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
-        if (stores && !kept && subject->type->store && (!of->kernels || !of->kernels[0])) {
-            const bool stored = subject->type->store(subject, result.best, result.best_ms, result.base_ms);
+        // As in the printed speed-up, the default's time is that of the same rounds.
+        const double base_ms = result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
+        if (stores && !kept && !ran_alone(run, &result) && subject->type->store && (!of->kernels || !of->kernels[0])) {
+            const bool stored = subject->type->store(subject, result.best, result.best_ms, base_ms);
             run->stored = run->stored || stored;
             ok = ok && stored;
         }
@@ -504,7 +511,9 @@ static const struct option options[] = {
     THREADS_OPTION(AT(threads)),
     DEVICE_OPTION(AT(device), "", ""),
     {"budget", 'b', OPTION_TEXTS, "N|SECONDSs|Nidle",
-     .help = "limits per pass: configurations (80), time (30s), configurations after the fastest (20idle); default: 80",
+     .help =
+         "limits of the search per pass: configurations (80), time (30s), configurations after the fastest (20idle); "
+         "default: 80",
      .offset = AT(budget)},
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",

@@ -48,8 +48,7 @@ static const char *const details[] = {
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
     "clear\tremove your entries",
-    "ratio: the default's time divided by the entry's (speed_up in --json). It differs a little from the speed-up that "
-    "`monocle tune` prints: the median of the ratios of all rounds.",
+    "ratio: the default's time divided by the entry's (speed_up in --json)",
     "Entries have levels; a later level takes precedence:",
     "shipped\tpart of the program",
     "system\tmonocle/tuned in a directory of XDG_DATA_DIRS (default: /usr/local/share and /usr/share)",

@@ -3,6 +3,7 @@
 
 MONOCLE_MISLED has a time limit for children that the test sets (tests/support/misled.c)."""
 import json
+import math
 import os
 import signal
 import struct
@@ -310,20 +311,24 @@ def stored(c):
     spec["KernelSpecification"]["ProblemSize"] = [64, 64]
     spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "X", "Values": [1], "Default": 1})
     spec["ConfigurationSpace"]["Conditions"] = ["HOW != '1,HOW=1'"]
-    code, (found,), err = tune(spec, "-b", "1")
+    code, (found,), err = tune(spec, "-b", "2")
     c.check(code == 0 and found["used"] == found["default"] == "HOW=1,X=1", found, err)
     path = at("data/monocle/tuned")
     with open(path, encoding="utf-8") as file:
         before = file.read()
     fields = before.splitlines()[-1].split("\t")
-    c.check(fields[:3] == ["kernel:spec", "4K", "HOW=1,X=1"], fields)
+    c.check(fields[:3] == ["kernel:spec", "4K", found["best"]], fields)
+    code, out, err = run(MISLED, "tuned", "list", "--json", **settings())
+    ratio = [row["speed_up"] for row in json.loads(out) if row["pass"] == "kernel:spec"]
+    c.check(len(ratio) == 1 and math.isclose(ratio[0], found["speedup"], rel_tol=1e-3), ratio, found["speedup"])
+    edited = before.replace("HOW=1,X=1", "HOW=1 + 0,X=1")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(before.replace("HOW=1,X=1", "HOW=1 + 0,X=1"))
-    code, (found,), err = tune(spec, "-b", "1")
+        file.write(edited)
+    code, (found,), err = tune(spec, "-b", "2")
     c.check(code == 0 and found["used"] == "HOW=1 + 0,X=1" and found["default"] == "HOW=1,X=1", found, err)
     with open(path, encoding="utf-8") as file:
         now = file.read()
-    c.check((found["best"] == found["used"]) == (now == before.replace("HOW=1,X=1", "HOW=1 + 0,X=1")), found, now)
+    c.check((found["best"] == found["used"]) == (now == edited), found, now)
     with open(at("k.cl"), "a", encoding="utf-8") as file:
         file.write("// another text")
     code, out, err = run(MISLED, "tune", at("spec.json"), "--json", "-b", "1", **settings())
