@@ -98,9 +98,9 @@ char *name_normal(const char *directory, const char *path)
     return normal;
 }
 
-enum place { PLACE_DIR, PLACE_STEM, PLACE_EXT, PLACE_N, PLACES };
+enum place { PLACE_DIR, PLACE_STEM, PLACE_TYPE, PLACE_EXT, PLACE_N, PLACES };
 
-static const char *const places[PLACES + 1] = {"dir", "stem", "ext", "n", NULL};
+static const char *const places[PLACES + 1] = {"dir", "stem", "type", "ext", "n", NULL};
 
 // Returns the field in the braces at `text`; PLACES if it is unknown.
 static enum place find_place(const char *text)
@@ -119,14 +119,14 @@ static bool check_places(const char *template)
         if (find_place(brace) != PLACES)
             continue;
         if (!strchr(brace, '}')) {
-            log_error("--output has an unclosed brace: %s; the fields are {dir}, {stem}, {ext} and {n}", brace);
+            log_error("--output has an unclosed brace: %s; the fields are {dir}, {stem}, {type}, {ext} and {n}", brace);
             return false;
         }
         char word[32];
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
         const char *near = options_nearest(word, places);
-        log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {ext} and {n}", word,
-                  text_if(near, ", did you mean {"), text_or(near, ""), text_if(near, "}?"));
+        log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {type}, {ext} and {n}",
+                  word, text_if(near, ", did you mean {"), text_or(near, ""), text_if(near, "}?"));
         return false;
     }
     return true;
@@ -255,6 +255,9 @@ static void print_place(FILE *out, enum place place, const struct naming *naming
         break;
     case PLACE_STEM:
         fprintf(out, "%.*s", (int)(extension - name), name);
+        break;
+    case PLACE_TYPE:
+        fprintf(out, "%s", extension + (*extension == '.'));
         break;
     case PLACE_EXT:
         if (own && own->writes && (!naming->format || naming->format == own))

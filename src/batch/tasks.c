@@ -361,8 +361,9 @@ bool task_open(const struct tasks *tasks, struct outcome *outcome, struct task_f
     *file = (struct task_file){.fd = -1};
     if (task->fault == FAULT_CLASH)
         return outcome_fail(outcome, FAULT_CLASH,
-                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{n}{ext}'", task->rival,
-                            task->output);
+                            "%s has the same output %s; use a template such as -o 'DIR/{stem}-{%s}{ext}'", task->rival,
+                            task->output,
+                            strcmp(name_extension(task->rival), name_extension(task->input->path)) ? "type" : "n");
     if (task->fault == FAULT_UNSUPPORTED)
         return outcome_fail(outcome, FAULT_UNSUPPORTED,
                             "this format needs a build of monocle with %s; convert the file to PNG or JPEG first",

@@ -179,7 +179,8 @@ def names(c):
     tree(at("in"), 12)
     for template, made in (("t1/{dir}{stem}-x{ext}", "t1/a/p001-x.png"), ("t2/{n}.png", "t2/000001.png"),
                            ("t3/{stem}", "t3/p001.png"), ("t4/{dir}", "t4/a/p001.png"),
-                           ("t5//./{dir}{n}{stem}.PNG", "t5/a/000004p001.PNG")):
+                           ("t5//./{dir}{n}{stem}.PNG", "t5/a/000004p001.PNG"),
+                           ("t9/{stem}-{type}{ext}", "t9/p001-png.png")):
         outcome(c, BINARY, CPU + ["-r", "-o", template, "in"], 0)
         c.check(os.path.exists(at(made)) and len(digests(at(template[:2]))) == 12, template, digests(at(template[:2])))
     png(at("...png"), 8, 8)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_batch_watch.py MONOCLE: batch --watch"""
+import json
 import os
 import signal
 import subprocess
@@ -28,7 +29,8 @@ def watched(c):
     for name in "in", "ready":
         os.makedirs(at(name), exist_ok=True)
     png(at("in/first.png"), 8, 8)
-    child = subprocess.Popen([BINARY, "batch", *CPU, "--format", "jpeg", "--watch", "--no-sync", "-o", "out", "in"],
+    child = subprocess.Popen([BINARY, "batch", *CPU, "--format", "jpeg", "--watch", "--no-sync", "-o", "out", "--report",
+                              "r.jsonl", "in"],
                              cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     c.check(appears("out/first.jpg"), "a file that was there")
     for name in "moved.png", ".hidden.png", "notes.txt":
@@ -59,7 +61,7 @@ def watched(c):
     c.check(b"broken.png" in child.stderr.readline(), "the broken file")
     told = child.stderr.readline()
     c.check(told == b"monocle: error: in/moved.jpg: in/moved.png has the same output out/moved.jpg; use a template "
-            b"such as -o 'DIR/{stem}-{n}{ext}'\n", told)
+            b"such as -o 'DIR/{stem}-{type}{ext}'\n", told)
     child.send_signal(signal.SIGTERM)
     out, err = child.communicate(timeout=20 * PATIENCE)
     c.check(child.returncode == 1 and err == b"", child.returncode, out, err)
@@ -68,6 +70,11 @@ def watched(c):
     c.check(lines[2] == b"watching in for new images; Ctrl+C ends" and out.count(b"watching") == 1, out)
     c.check(lines.count(b"in/moved.png -> out/moved.jpg") + lines.count(
         b"in/moved.png -> out/moved.jpg (replaced)") == 2, out)
+    with open(at("r.jsonl"), encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    done = [row["input"] for row in rows if row.get("status") == "done"]
+    c.check(done.count("in/moved.png") == 2 and {"in/first.png", "in/second.tiff.png"} < set(done), rows)
+    c.check([row["input"] for row in rows if row.get("status") == "failed"] == ["in/broken.png", "in/moved.jpg"], rows)
     made = sorted(digests(at("out")))
     c.check(made == [name + ".jpg" for name in ("first", "moved", "second", "second.tiff", "third")], made)
 
