@@ -79,14 +79,16 @@ int output_name_after(char name[OUTPUT_NAME], const char *first)
     return file < 0 ? log_name(name) : file;
 }
 
-// Creates the file for a picture that was made from an image file by a chain.
-static int new_name_like(char name[OUTPUT_NAME], const char *like, const struct chain *chain)
+// Creates the file for a picture that was made from an image file by a look or a chain.
+static int new_name_like(char name[OUTPUT_NAME], const char *like, const struct chain *chain, const char *look)
 {
     enum { STEM_MOST = 120, NAME_MOST = 200 }; // bytes; a file name has at most 255
     const char *slash = strrchr(like, '/'), *base = slash ? slash + 1 : like, *dot = strrchr(base, '.');
     const size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
     int used = snprintf(name, OUTPUT_NAME, "%.*s", length < STEM_MOST ? (int)length : STEM_MOST, base);
-    for (int i = 0; chain && i < chain->count && used < NAME_MOST; i++) {
+    if (look)
+        used += snprintf(name + used, OUTPUT_NAME - (size_t)used, "-%s", look);
+    for (int i = 0; !look && chain && i < chain->count && used < NAME_MOST; i++) {
         const char *filter = chain->stage[i].filter->name;
         if (strcmp(filter, "none") != 0)
             used += snprintf(name + used, OUTPUT_NAME - (size_t)used, "-%s", filter);
@@ -96,9 +98,10 @@ static int new_name_like(char name[OUTPUT_NAME], const char *like, const struct 
     return file < 0 ? log_name(name) : file;
 }
 
-bool output_claim_new(struct claim *claim, const char *like, const struct chain *chain)
+bool output_claim_new(struct claim *claim, const char *like, const struct chain *chain, const char *look)
 {
-    const int file = like && like[0] ? new_name_like(claim->path, like, chain) : output_new_name(claim->path, ".png");
+    const int file =
+        like && like[0] ? new_name_like(claim->path, like, chain, look) : output_new_name(claim->path, ".png");
     claim->missing = false;
     claim->own = file_id_open(file);
     if (file >= 0)
@@ -110,7 +113,7 @@ bool output_claim_new(struct claim *claim, const char *like, const struct chain 
 static bool save_new(const struct image *picture, const char *like, char name[OUTPUT_NAME])
 {
     struct claim claim;
-    if (!output_claim_new(&claim, like, NULL))
+    if (!output_claim_new(&claim, like, NULL, NULL))
         return false;
     const bool ok = imagefile_write_claimed(&claim, picture, like);
     if (!ok)

@@ -27,10 +27,10 @@ bool output_is_stdout(const char *path);
 int output_new_name(char name[OUTPUT_NAME], const char *suffix);
 // Creates "NAME-2.SUFFIX" or the first free number; `first` is NAME.SUFFIX. Returns its descriptor; -1 is logged.
 int output_name_after(char name[OUTPUT_NAME], const char *first);
-// Creates an empty file for a picture of this chain: "STEM-FILTER-FILTER.png" in the current directory, after the image
-// file `like`; if `like` is "" or NULL, "monocle-NNNN.png". If it exists, takes the next free number. False on failure
-// (logged).
-bool output_claim_new(struct claim *claim, const char *like, const struct chain *chain);
+// Creates an empty file for a picture of this chain: "STEM-FILTER-FILTER.png" in the current directory, or
+// "STEM-LOOK.png" if the chain has a name, `look`. STEM is that of the image file `like`; if `like` is "" or NULL,
+// "monocle-NNNN.png". If it exists, takes the next free number. False on failure (logged).
+bool output_claim_new(struct claim *claim, const char *like, const struct chain *chain, const char *look);
 // Writes the absolute name of a file for messages, with "~" for the home directory; the name itself if there is no such
 // file.
 void output_place(const char *name, char text[OUTPUT_NAME]);

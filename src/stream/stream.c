@@ -515,13 +515,14 @@ struct screenshot *stream_save(struct stream *s, bool both, const char *path)
     struct screenshot *screenshot = NULL;
     struct claim claim;
     const struct image *picture = &pair;
+    const char *look = s->setup.client->look ? s->setup.client->look(s->setup.context) : NULL;
     if (!both)
         picture = stream_picture(s);
     else if (!panes_compare(s->panes, &pair))
         return NULL;
     if (picture && path && !claim_take(&claim, path))
         log_error("cannot write %s: %s", path, strerror(errno));
-    else if (picture && (path || output_claim_new(&claim, s->shown_file, &s->settings.chain)))
+    else if (picture && (path || output_claim_new(&claim, s->shown_file, &s->settings.chain, look)))
         screenshot = screenshot_start(&claim, !path, picture, s->shown_file);
     image_free(&pair);
     return screenshot;

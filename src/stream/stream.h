@@ -31,7 +31,8 @@ struct stream_client {
     void (*closing)(void *context); // the results end: the client keeps the picture that it shows
     bool (*allows)(void *context, const struct source *source); // false: the source must not be used (logged)
     void (*arrived)(void *context);                             // the source is new
-    void (*reshaped)(void *context); // the frames have a new shape, and a path for it is open
+    void (*reshaped)(void *context);    // the frames have a new shape, and a path for it is open
+    const char *(*look)(void *context); // the name of the look with the settings' chain; NULL: there is none
 };
 
 struct stream_setup {

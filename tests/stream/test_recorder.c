@@ -524,7 +524,7 @@ static void test_screenshot(void)
     CHECK(image_alloc(&image, &(struct image_shape){.width = 4, .height = 2}));
     memset(image.memory, 0, image_bytes(&image.shape));
     for (int fails = 0; fails < 2; fails++) {
-        CHECK(output_claim_new(&claim, NULL, NULL));
+        CHECK(output_claim_new(&claim, NULL, NULL, NULL));
         disk_fails = fails;
         capture_stderr(&captured);
         struct screenshot *screenshot = screenshot_start(&claim, true, &image, NULL);
@@ -543,8 +543,9 @@ static void test_screenshot(void)
 static void test_names(void)
 {
     static const struct {
-        const char *like, *chain, *name;
-    } rows[] = {{"some/IMG 1.jpg", "gray,contrast=1.2", "IMG 1-gray-contrast.png"},
+        const char *like, *chain, *name, *look;
+    } rows[] = {{"IMG 1.jpg", "gray,contrast", "IMG 1-ink.png", "ink"},
+                {"some/IMG 1.jpg", "gray,contrast=1.2", "IMG 1-gray-contrast.png"},
                 {"some/IMG 1.jpg", "gray,contrast", "IMG 1-gray-contrast-2.png"},
                 {"IMG 1.jpg", "none", "IMG 1.png"},
                 {"/tmp/.a", "gray", ".a-gray.png"},
@@ -554,7 +555,8 @@ static void test_names(void)
     struct claim claim;
     char error[CHAIN_ERROR];
     for (int i = 0; i < ROWS; i++) {
-        CHECK(chain_parse(&chain, rows[i].chain, error) && output_claim_new(&claim, rows[i].like, &chain));
+        CHECK(chain_parse(&chain, rows[i].chain, error) &&
+              output_claim_new(&claim, rows[i].like, &chain, rows[i].look));
         CHECK_TEXT(claim.path, rows[i].name);
     }
     for (int i = 0; i < ROWS; i++)

@@ -122,6 +122,13 @@ static void arrived(void *context)
         window_set_title(s->stream.window, title);
 }
 
+static const char *look(void *context)
+{
+    const struct session *s = context;
+    const struct look *found = looks_with(&s->looks, &s->stream.settings.chain);
+    return found ? found->name : NULL;
+}
+
 const struct stream_client live_client = {.show = show,
                                           .changed = changed,
                                           .events = handle_events,
@@ -130,7 +137,8 @@ const struct stream_client live_client = {.show = show,
                                           .closing = closing,
                                           .allows = allows,
                                           .arrived = arrived,
-                                          .reshaped = reshaped};
+                                          .reshaped = reshaped,
+                                          .look = look};
 
 // Returns true when the run must end. A run that reports to a closed pipe is pointless, so it ends.
 static bool finished(const struct session *s)
