@@ -26,8 +26,8 @@ struct known_facts {
 };
 static _Thread_local struct known_facts known;
 
-enum { FIELD_FRAME, FIELD_TIME, FIELD_SOURCE, FIELD_HOST, FIELD_DATE, FIELD_MODEL, FIELDS };
-static const char *const fields[FIELDS] = {"{frame}", "{time}", "{source}", "{host}", "{date}", "{model}"};
+enum { FIELD_FRAME, FIELD_TIME, FIELD_SOURCE, FIELD_STEM, FIELD_HOST, FIELD_DATE, FIELD_MODEL, FIELDS };
+static const char *const fields[FIELDS] = {"{frame}", "{time}", "{source}", "{stem}", "{host}", "{date}", "{model}"};
 
 // Returns the field that the text begins with; FIELDS: none.
 static int find_field(const char *text)
@@ -161,7 +161,7 @@ const char *text_filter_why(const char *text)
 {
     for (const char *at = text; *at; at++) {
         if (*at == '{' && find_field(at) == FIELDS)
-            return "there is no such field; use {frame}, {time}, {source}, {host}, {date} or {model}";
+            return "there is no such field; use {frame}, {time}, {source}, {stem}, {host}, {date} or {model}";
         if (*at != '%')
             continue;
         at += 1 + strspn(at + 1, "_-0^#");
@@ -186,6 +186,7 @@ static const struct imagefile_facts *facts_of(const char *source)
 static void print_field(int field, const struct frame_time *frame_time, char text[FIELD_MOST])
 {
     const char *source = frame_time->source ? frame_time->source : "", *slash = strrchr(source, '/');
+    const char *name = slash && slash[1] ? slash + 1 : source, *dot = strrchr(name, '.');
     const int64_t ms = frame_time->time_ns / 1000000;
     text[0] = '\0';
     if (field == FIELD_FRAME)
@@ -194,7 +195,9 @@ static void print_field(int field, const struct frame_time *frame_time, char tex
         snprintf(text, FIELD_MOST, "%lld:%02d:%02d.%03d", (long long)(ms / 3600000), (int)(ms / 60000 % 60),
                  (int)(ms / 1000 % 60), (int)(ms % 1000));
     else if (field == FIELD_SOURCE)
-        snprintf(text, FIELD_MOST, "%.*s", FIELD_MOST - 1, slash && slash[1] ? slash + 1 : source);
+        snprintf(text, FIELD_MOST, "%.*s", FIELD_MOST - 1, name);
+    else if (field == FIELD_STEM)
+        snprintf(text, FIELD_MOST, "%.*s", dot && dot > name ? (int)(dot - name) : FIELD_MOST - 1, name);
     else if (field == FIELD_DATE || field == FIELD_MODEL)
         snprintf(text, FIELD_MOST, "%s", field == FIELD_DATE ? facts_of(source)->date : facts_of(source)->model);
     else if (gethostname(text, FIELD_MOST - 1) != 0)
@@ -231,9 +234,8 @@ enum { LINE_LEAST = 8, LINE_MOST = 4096, HASH_NUMBERS = 2 };
 
 static const struct param params[] = {
     {"text", PARAM_TEXT, .max = 1, .step = 1, .choices = DEFAULT_TEXT,
-     .help = "the text; may have {frame}, {time} (of the frame), {source}, {host}, {date} and {model} (of a "
-             "photograph) and "
-             "strftime's %H:%M:%S"},
+     .help = "the text; may have {frame}, {time} (of the frame), {source}, {stem} (without ending), "
+             "{host}, {date} and {model} (of a photograph) and strftime's %H:%M:%S"},
     {"x", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8,
      .help = "pixels from the edge that `at` names, or right of the middle"},
     {"y", PARAM_INT, .min = -PLACE_MOST, .max = PLACE_MOST, .step = 8, .help = "likewise, or below the middle"},

@@ -19,6 +19,7 @@ static void check_words(void)
         {"{frame}{frame}, 100%%", "77, 100%"},
         {"{time}", "1:02:03.004"},
         {"é {source}", "é b{frame}%F.jpg"},
+        {"{stem}:", "b{frame}%F:"},
         {"frame}", "frame}"},
         {"Cafe\u0301 U\u0308bung", "Caf\u00e9 \u00dcbung"},                                 // names of macOS
         {"a\u0323\u0302\u0438\u0306\u03b1\u0313\u0300=\u0338", "\u1ead\u0439\u1f02\u2260"}, // one mark after the other
@@ -53,7 +54,7 @@ static void check_refused(void)
 {
     static const unsigned lao[][2] = {{0xeb1, 0xeb1}, {0xeb4, 0xebc}, {0xec8, 0xecd}};
     static const char *const fields =
-        "there is no such field; use {frame}, {time}, {source}, {host}, {date} or {model}";
+        "there is no such field; use {frame}, {time}, {source}, {stem}, {host}, {date} or {model}";
     static const char *const percent = "a % begins a conversion of strftime, such as %H; write %% for a percent sign";
     static const char *const letters =
         "the font lacks a letter, or it is a combining mark or written from right to left; use others";
