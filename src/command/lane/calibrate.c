@@ -123,7 +123,8 @@ static void draw_label(const struct calibrate_view *view, int point, const doubl
     const bool left = point == 0 || point == 3;
     int x = (int)place[0] + (left ? -gap - width : gap);
     x = (int)fmax(fmin(x, view->picture.width - width), 0);
-    const int y = (int)place[1] + (point < 2 ? RIM : -sketch->font.line - RIM);
+    int y = (int)place[1] + (point < 2 ? RIM : -sketch->font.line - RIM);
+    y = (int)fmax(fmin(y, view->picture.height - sketch->font.line), 0);
     sketch_fill(sketch, (struct rect){x, y, width, sketch->font.line}, label_paint);
     sketch_text(sketch, x, y, name, selected_paint);
 }
