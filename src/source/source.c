@@ -273,6 +273,9 @@ struct source *source_open(const struct source_setup *setup)
     if (text && text[0] != '\0') {
         char reason[SOURCE_WHY];
         const struct source_kind *kind = kind_of_word(text, &text);
+        if (kind && !text && access(kind->name, F_OK) == 0)
+            log_warn("opening the kind of source '%s'; ./%s opens the file or directory of this name", kind->name,
+                     kind->name);
         if (!kind && !(kind = kind_of_target(setup, text, reason)))
             log_error("%s", reason);
         return kind ? open_kind(kind, setup, text) : NULL;

@@ -141,6 +141,12 @@ static void test_kinds(void)
     for (int i = 0; source_help(i); i++)
         check_that(&check, strchr(source_help(i), '\t') != NULL, "a line of help has a tab: %s", source_help(i));
     check_that(&check, source_word(0) && strcmp(source_word(0), "camera") == 0, "the first word");
+    struct captured captured;
+    mkdir("noise", 0700);
+    capture_stderr(&captured);
+    source_close(source_open(&(struct source_setup){.text = "noise"}));
+    check_that(&check, strstr(captured_stderr(&captured), "./noise opens") != NULL, "a directory with a kind's name");
+    rmdir("noise");
 }
 
 static void test_pattern_text(void)
