@@ -68,7 +68,7 @@ static const struct param scale_params[] = {
     {"most", PARAM_INT, .max = CHAIN_SIDE_MAX, .step = 16,
      .help = "maximum width and height in pixels, alone; 0: none. Smaller images keep their size"},
     {"method", PARAM_CHOICE, .max = METHOD_NEAREST, .step = 1, .choices = "auto|area|lanczos|bilinear|nearest",
-     .help = "auto: area if a side shrinks, else bilinear"},
+     .help = "auto: lanczos if a side shrinks, else bilinear"},
     {0},
 };
 
@@ -114,7 +114,7 @@ static void scale_map(const struct filter_values *values, int width, int height,
                                             [METHOD_BILINEAR] = TAPS_NONE,
                                             [METHOD_NEAREST] = TAPS_NEAREST};
     const bool shrinks = to_width < width || to_height < height;
-    const int method = whole(values->value[SCALE_METHOD]), best = shrinks ? METHOD_AREA : METHOD_BILINEAR;
+    const int method = whole(values->value[SCALE_METHOD]), best = shrinks ? METHOD_LANCZOS : METHOD_BILINEAR;
     warp_scale_map(map, width, height, to_width, to_height, taps[method == METHOD_AUTO ? best : method]);
 }
 

@@ -254,7 +254,7 @@ const char *const path_filters[] = {
     "scale=most=40",
     "scale=most=1",
     "scale=most=32768",
-    "scale=factor=0.3:method=lanczos",
+    "scale=factor=0.3:method=area",
     "scale=200:20:method=lanczos",
     "scale=200:20:method=area",
     "scale=0:33:method=nearest",

@@ -63,7 +63,7 @@ static const char *const vector_chains[] = {
     "erode=4:disc",
     "gray,open=2",
     "scale=factor=0.7",
-    "scale=0:2:method=lanczos",
+    "scale=0:2:method=area",
     "gray,dilate=9",
     "gray,sobel",
     "gray,median",

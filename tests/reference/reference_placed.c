@@ -91,6 +91,7 @@ static void scale_file(struct picture *picture, int width, int height)
     values.value[0].number = width;
     values.value[1].number = height;
     values.value[2].real = 1;
+    values.value[4].number = width < picture->width || height < picture->height ? 1 : 3; // area, bilinear
     reference_scale(picture, &values);
 }
 

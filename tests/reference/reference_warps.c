@@ -251,7 +251,7 @@ bool reference_scale(struct picture *picture, const struct values *values)
     static const char *const methods[] = {"auto", "area", "lanczos", "bilinear", "nearest"};
     const char *method = methods[v[4].number];
     if (v[4].number == 0)
-        method = width < w || height < h ? "area" : "bilinear";
+        method = width < w || height < h ? "lanczos" : "bilinear";
     double k = w / width, l = h / height;
     if (strcmp(method, "bilinear") != 0 && width <= SIDE && height <= SIDE && width * height <= 1 << 28) {
         if (height != h)

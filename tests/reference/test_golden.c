@@ -301,7 +301,8 @@ static const struct warp_by_hand warps_of_grey[] = {
     {"rotate=180", 2, 2, 2, 2, {1, 2, 3, 4}, {4, 3, 2, 1}},
     {"scale=4:1", 2, 1, 4, 1, {0, 100}, {0, 25, 75, 100}}, // the sources are at -0.25, 0.25, 0.75, 1.25
     {"scale=0:1", 2, 2, 1, 1, {0, 100, 200, 60}, {90}},    // 360 / 4, in the middle
-    {"scale=2:1", 3, 1, 2, 1, {0, 90, 180}, {30, 150}},    // two thirds of one pixel and a third of the next
+    {"scale=2:1", 3, 1, 2, 1, {0, 90, 180}, {22, 158}},
+    {"scale=2:1:method=area", 3, 1, 2, 1, {0, 90, 180}, {30, 150}}, // two thirds of one pixel and a third of the next
     {"scale=2:1:method=nearest", 3, 1, 2, 1, {0, 90, 180}, {0, 180}},
     {"scale=2:1:method=bilinear", 3, 1, 2, 1, {0, 90, 180}, {23, 158}}, // at 0.25 and 1.75: 22.5 and 157.5
     {"scale=4:1:method=area", 2, 1, 4, 1, {0, 100}, {0, 25, 75, 100}},

@@ -39,7 +39,7 @@ static bool shrink(const struct image *frame, struct image *small)
     const int down = wide ? height * CHOICE_WIDTH / width : CHOICE_HEIGHT;
     struct chain *chain = xalloc(sizeof(*chain)); // too large for the stack
     char text[64], error[CHAIN_ERROR];
-    snprintf(text, sizeof(text), "scale=%d:%d", clamp_int(across, 1, INT_MAX), clamp_int(down, 1, INT_MAX));
+    snprintf(text, sizeof(text), "scale=%d:%d:method=area", clamp_int(across, 1, INT_MAX), clamp_int(down, 1, INT_MAX));
     const bool ok = chain_parse(chain, text, error) && filter_image(frame, chain, small);
     free(chain);
     return ok;
