@@ -25,8 +25,9 @@ struct naming {
 };
 
 // `output` is a directory, a file name with an extension, or a template with the fields {dir} (directory of the input's
-// relative name, with slash), {stem}, {type} (the extension without dot), {ext} (the output's, with dot) and {n} (six digits). `format` is the value of --format, or
-// NULL. Returns false on failure (logged); naming_finish is needed in either case.
+// relative name, with slash), {stem}, {type} (the extension without dot), {ext} (the output's, with dot) and {n} (six
+// digits). `format` is the value of --format, or NULL. Returns false on failure (logged); naming_finish is needed in
+// either case.
 bool naming_init(struct naming *naming, const char *output, const char *format);
 void naming_finish(struct naming *naming);
 // Returns the path of the output, which the caller frees. `relative` is the input's path below
