@@ -29,8 +29,8 @@ def watched(c):
     for name in "in", "ready":
         os.makedirs(at(name), exist_ok=True)
     png(at("in/first.png"), 8, 8)
-    child = subprocess.Popen([BINARY, "batch", *CPU, "--format", "jpeg", "--watch", "--no-sync", "-o", "out", "--report",
-                              "r.jsonl", "in"],
+    child = subprocess.Popen([BINARY, "batch", *CPU, "--format", "jpeg", "--watch", "--no-sync", "-o", "out",
+                              "--report", "r.jsonl", "in"],
                              cwd=at(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
     c.check(appears("out/first.jpg"), "a file that was there")
     for name in "moved.png", ".hidden.png", "notes.txt":
