@@ -1,10 +1,6 @@
 // clock.c: the host clock
 #include "base/clock.h"
 
-#include <time.h>
-
-enum { NS_PER_S = 1000000000 };
-
 int64_t clock_now_ns(void)
 {
     struct timespec now;
@@ -14,6 +10,6 @@ int64_t clock_now_ns(void)
 
 void clock_sleep_until_ns(int64_t when_ns)
 {
-    const struct timespec when = {.tv_sec = when_ns / NS_PER_S, .tv_nsec = when_ns % NS_PER_S};
+    const struct timespec when = clock_timespec(when_ns);
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
 }

@@ -3,6 +3,9 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <time.h>
+
+#define NS_PER_S ((int64_t)1000000000)
 
 int64_t clock_now_ns(void);
 static inline double clock_ms_since(int64_t start_ns)
@@ -16,6 +19,10 @@ static inline int clock_ms_until(int64_t when_ns)
     if (left_ms > INT_MAX)
         return INT_MAX;
     return left_ms > 0 ? (int)left_ms : 0;
+}
+static inline struct timespec clock_timespec(int64_t ns)
+{
+    return (struct timespec){.tv_sec = ns / NS_PER_S, .tv_nsec = ns % NS_PER_S};
 }
 // Sleeps until that time, or until a signal arrives. Returns at once if the time has passed.
 void clock_sleep_until_ns(int64_t when_ns);

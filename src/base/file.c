@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -322,7 +324,7 @@ struct file_id file_id_open(int fd)
     return fstat(fd, &status) == 0 ? id_of(&status) : (struct file_id){0};
 }
 
-bool file_id_same(struct file_id a, struct file_id b)
+static bool file_id_same(struct file_id a, struct file_id b)
 {
     return a.device == b.device && a.inode == b.inode;
 }
@@ -332,7 +334,9 @@ bool file_remove(const char *path, struct file_id id)
     return id.inode != 0 && file_id_same(file_id(path), id) && unlink(path) == 0;
 }
 
-bool file_lock(int fd)
+// Locks an open file until its last descriptor is closed. False with errno EWOULDBLOCK: somebody else has locked it.
+// Some file systems have no locks; then true.
+static bool file_lock(int fd)
 {
     return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
@@ -552,4 +556,60 @@ bool growing_close(struct growing *growing, const char *name, bool complete, boo
     else
         log_error("cannot replace %s: %s; the new file is %s", name, strerror(errno), draft->temporary);
     return replaced;
+}
+
+// ---- edited files ----
+
+int file_watch_add(int watch, const char *directory)
+{
+    // Editors either write a file in place or move a new one over it.
+    return inotify_add_watch(watch, directory, IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR);
+}
+
+int file_watch_open(const char *directory)
+{
+    const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (watch < 0 || !directory || file_watch_add(watch, directory) >= 0)
+        return watch;
+    const int error = errno;
+    close(watch);
+    errno = error;
+    return -1;
+}
+
+bool file_watch_take(int watch, bool (*take)(void *context, const struct file_event *event), void *context)
+{
+    bool any = false;
+    char events[16384] __attribute__((aligned(__alignof__(struct inotify_event))));
+    ssize_t size;
+    while (watch > 0 && (size = read(watch, events, sizeof(events))) > 0) {
+        for (char *at = events; at < events + size;) {
+            const struct inotify_event *event = (const struct inotify_event *)at;
+            const bool lost = event->mask & IN_Q_OVERFLOW, removed = event->mask & IN_IGNORED;
+            const struct file_event taken = {.directory = event->wd,
+                                             .name = event->len > 0 ? event->name : NULL,
+                                             .written = event->mask & (IN_CLOSE_WRITE | IN_MOVED_TO),
+                                             .lost = lost};
+            if ((taken.name && !(event->mask & IN_ISDIR)) || lost || removed)
+                any = take(context, &taken) || any;
+            at += sizeof(*event) + event->len;
+        }
+    }
+    return any;
+}
+
+struct wanted {
+    bool (*is)(const char *name, const void *context);
+    const void *context;
+};
+
+static bool is_wanted(void *context, const struct file_event *event)
+{
+    const struct wanted *wanted = context;
+    return event->lost || (event->name && wanted->is(event->name, wanted->context));
+}
+
+bool file_watch_any(int watch, bool (*wanted)(const char *name, const void *context), const void *context)
+{
+    return file_watch_take(watch, is_wanted, &(struct wanted){wanted, context});
 }

@@ -70,13 +70,8 @@ struct file_id {
 };
 struct file_id file_id(const char *path);
 struct file_id file_id_open(int fd);
-bool file_id_same(struct file_id a, struct file_id b);
 // Removes the file if it has this identity. Returns true if the file was removed.
 bool file_remove(const char *path, struct file_id id);
-
-// Locks an open file until its last descriptor is closed. False with errno EWOULDBLOCK: somebody else has locked it.
-// Some file systems have no locks; then true.
-bool file_lock(int fd);
 
 // A temporary file with a name of file_create_after. At the end, it replaces the existing file `path`, as
 // file_write_atomic does. Meanwhile that file is locked, so that two runs do not replace the same one.
@@ -147,3 +142,23 @@ const char *growing_open(struct growing *growing, const char *name, int *file);
 // same if it is not complete; without `keep` it is then removed. Logs where it is. Returns false if a complete one
 // cannot be renamed; true if another program has replaced the file.
 bool growing_close(struct growing *growing, const char *name, bool complete, bool keep);
+
+// ---- edited files ----
+
+// Watches a directory (NULL: none yet). Returns a descriptor above 0, which does not block and which the caller closes;
+// -1 with errno set on failure.
+int file_watch_open(const char *directory);
+// Watches one more directory. Returns its number, or -1 with errno set.
+int file_watch_add(int watch, const char *directory);
+
+struct file_event {
+    int directory;    // its number
+    const char *name; // of the file in it; NULL: the directory itself was removed, or `lost`
+    bool written;     // written or moved in; false: deleted
+    bool lost;        // too many events arrived at once, and some are missing; `directory` is -1
+};
+// Calls `take` for each event that has arrived, and returns true if `take` did for one of them. Descriptor 0 or -1:
+// returns false.
+bool file_watch_take(int watch, bool (*take)(void *context, const struct file_event *event), void *context);
+// Returns true if events have arrived, and `wanted` is true for the name of one; or if some are missing.
+bool file_watch_any(int watch, bool (*wanted)(const char *name, const void *context), const void *context);

@@ -65,3 +65,17 @@ char *resource_kernel(const char *file, const char *override_dir, char why[RESOU
     }
     return xstrndup((const char *)embedded->data, embedded->size);
 }
+
+bool text_place(const char *text, long number, struct text_place *place)
+{
+    struct text_place at = {.file = ""};
+    for (long n = 1; n < number && *text; n++) {
+        text += strncmp(text, "//#", 3) == 0 ? 2 : 0;
+        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // the file name may be omitted
+            at.line++;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    *place = at;
+    return at.file[0] != '\0';
+}

@@ -23,3 +23,13 @@ char *resource_kernel(const char *file, const char *override_dir, char why[RESOU
 // Returns true if the directory has a file that replaces an embedded kernel, or if `dir` is NULL or "". False is
 // logged.
 bool resource_check_kernels(const char *dir);
+
+// A line of a file whose text became a part of a program.
+struct text_place {
+    char file[64];
+    long line;
+};
+
+// Finds the file and line that line `number` (from 1) of a program's text comes from, by its lines `#line 3 "file"` or
+// `//#line 3 "file"`. False before the first of them.
+bool text_place(const char *text, long number, struct text_place *place);

@@ -2,6 +2,7 @@
 #include "base/thread.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -38,8 +39,7 @@ void thread_condition_init(pthread_cond_t *condition)
 
 bool thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_ns)
 {
-    enum { NS_PER_S = 1000000000 };
-    const struct timespec until = {.tv_sec = deadline_ns / NS_PER_S, .tv_nsec = deadline_ns % NS_PER_S};
+    const struct timespec until = clock_timespec(deadline_ns);
     return pthread_cond_timedwait(condition, lock, &until) == 0;
 }
 

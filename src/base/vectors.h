@@ -1,4 +1,4 @@
-// vectors.h: levels of vector instructions, and which one the program uses
+// vectors.h: levels of vector instructions, and which one the program uses; the names of the processor
 #pragma once
 
 // The levels of a processor family, lowest first. A level includes the levels before it. AVX-512 means its parts F, BW,
@@ -35,3 +35,13 @@
 int vectors_level(void);
 
 const char *vectors_name(int level); // as in MONOCLE_VECTORS
+
+// ---- names of the processor ----
+
+enum { PROCESSOR_NAME = 96 };
+
+// Writes the name of the processor's model, such as "AMD EPYC 9R14"; if the system does not know it, the name of the
+// machine or of its instruction set.
+void processor_model(char text[PROCESSOR_NAME]);
+// Writes the name of the processor's vendor, such as "AuthenticAMD" or, on ARM, its number "0x41"; "": unknown.
+void processor_vendor(char text[PROCESSOR_NAME]);

@@ -2,7 +2,7 @@
 #include "batch/inputs.h"
 
 #include "base/alloc.h"
-#include "base/file_watch.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "batch/names.h"

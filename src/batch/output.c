@@ -3,20 +3,27 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/system_calls.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
+
+// Renames a file; EEXIST if `to` exists. EINVAL or ENOSYS: the file system or the kernel cannot do this.
+static int rename_unless_exists(const char *from, const char *to)
+{
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
 
 #define TEMPORARY ".monocle-batch-"
 #define ATTRIBUTE "user.monocle.done"

@@ -1,5 +1,5 @@
 // queue.c: connects the threads of a batch
-#include "batch/queue.h"
+#include "batch/worker.h"
 
 #include "base/log.h"
 #include "base/thread.h"

@@ -1,5 +1,5 @@
 // runner.c: runs images of any size through one chain
-#include "batch/runner.h"
+#include "batch/worker.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

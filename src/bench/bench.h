@@ -1,7 +1,7 @@
 // bench.h: measures what an OpenCL device, or the filters and paths of this program, can do
 #pragma once
 
-#include "bench/figure.h"
+#include "bench/results.h"
 #include "compute/device.h"
 
 enum { BENCH_ROUNDS = 9, BENCH_ROUNDS_CHOSEN = 30, BENCH_ROUNDS_MAX = 1000 }; // of a test; of a measurement

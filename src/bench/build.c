@@ -2,7 +2,7 @@
 #include "bench/session.h"
 
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/hash.h"
 #include "base/resource.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "bench/chosen.h"
 
 #include "base/log.h"
-#include "base/processor.h"
 #include "base/vectors.h"
 #include "bench/pool.h"
 #include "bench/session.h"

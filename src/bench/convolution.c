@@ -2,8 +2,8 @@
 #include "bench/session.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/number.h"
-#include "base/random.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // energy.c: the test of the energy that a frame needs on the device and on the cpu path
-#include "bench/frames.h"
+#include "bench/pool.h"
 #include "bench/session.h"
 
 #include "base/alloc.h"

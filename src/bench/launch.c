@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "compute/memory.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "bench/session.h"
 
 #include "base/alloc.h"
-#include "base/random.h"
+#include "base/hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 // paths.c: the measurement `paths`: whole frames through each path, from the source's memory to a texture
 #include "base/text.h"
-#include "bench/frames.h"
 #include "bench/pool.h"
 #include "bench/session.h"
 

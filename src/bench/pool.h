@@ -6,7 +6,9 @@
 #include "compute/timing.h"
 #include "filter/chain.h"
 #include "image/image.h"
+#include "path/path.h"
 #include "path/rig.h"
+#include "screen/renderer.h"
 
 // ---- pictures ----
 
@@ -16,8 +18,7 @@ struct pictures {
     int count;
 };
 
-bool pictures_make(struct pictures *pictures, const struct image_shape *shape, int count); // false: logged
-// Makes one frame as a camera delivers it: NV21.
+// Makes one frame as a camera delivers it: NV21. False: logged.
 bool pictures_make_camera(struct pictures *pictures, int width, int height);
 void pictures_free(struct pictures *pictures); // accepts a zeroed one
 
@@ -45,7 +46,7 @@ struct rig *pool_rig(struct picture_pool *pool, struct device *device, const str
 // Random memory of the host for copies, at least `bytes` large. Valid until the next call. NULL on failure (logged).
 uint8_t *pool_copies(struct picture_pool *pool, size_t bytes);
 
-// ---- plain copies within a device's memory, with which the speed of passes is compared (copy.c) ----
+// ---- plain copies within a device's memory, with which the speed of passes is compared ----
 
 struct device_copy;
 
@@ -56,3 +57,44 @@ void device_copy_close(struct device_copy *copy); // accepts NULL
 
 // Makes 1 to TIMING_RUNS copies; the times are those of `bytes`. False on failure (logged).
 bool device_copy_run(struct device_copy *copy, int runs, struct timing *timing);
+
+// ---- whole frames through a path, from the source's memory to a texture or to the host's memory ----
+
+// The times of a frame. Not every path has all of them.
+enum frame_part {
+    FRAME_LATENCY,  // from submit to the end
+    FRAME_PINNED,   // from the end of FRAME_COPY_IN to the end; from submit if there is no copy
+    FRAME_WAIT,     // before FRAME_COPY_IN, for earlier frames in flight
+    FRAME_COPY_IN,  // by the host, to memory that the device reaches
+    FRAME_UPLOAD,   // to the device
+    FRAME_PASSES,   // the filters
+    FRAME_SHARE,    // a texture acquired from GL and released
+    FRAME_DOWNLOAD, // from the device, or mapped
+    FRAME_TEXTURE,  // from memory to a texture, until GL has finished
+    FRAME_PARTS
+};
+extern const char *const frame_part_names[FRAME_PARTS]; // "copy_in"
+
+struct frames {
+    struct path *path;
+    const struct pictures *pictures; // borrowed; used in turn
+    int next;                        // index of a picture
+    int depth;                       // frames in flight
+    bool gl;                         // a frame ends in a texture
+    struct upload upload;
+    struct {
+        double sum_ms;
+        int count;       // 0: the path has no such part
+    } part[FRAME_PARTS]; // of the latest frames_run
+};
+
+// Opens a path for pictures of the setup's input; with `textures`, frames end in textures. On failure returns false,
+// and *error is as in path_open.
+bool frames_open(struct frames *frames, const struct path_setup *setup, const struct pictures *pictures, char **error);
+void frames_close(struct frames *frames); // accepts zeroed ones
+
+// Makes `runs` frames, and sets *ms to the average time from the end of one frame to the end of the next. Other frames
+// fill the pipeline first. False on failure (logged).
+bool frames_run(struct frames *frames, int runs, double *ms);
+// Filters the first picture alone and copies the result to `rgba`. False on failure (logged).
+bool frames_first(void *frames, struct image *rgba);

@@ -69,10 +69,9 @@ struct bench_case {
     int warm_runs;             // before, because memory is touched and drivers finish compiling; 0: 1
     void *data;                // of the test
 
-    // A case of bench_kernel_time: the argument `loops_at` is `loops`. -1: none.
-    cl_kernel kernel;
+    cl_kernel kernel; // of bench_kernel_time
     struct kernel_argument arguments[BENCH_ARGUMENTS];
-    int argument_count, loops_at;
+    int argument_count;
     size_t size[2], local[2];
 
     struct samples values;

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/random.h"
+#include "base/hash.h"
 #include "compute/memory.h"
 
 #include <math.h>

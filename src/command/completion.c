@@ -12,7 +12,7 @@
 #include "command/bench/bench_command.h"
 #include "command/live/session.h"
 #include "command/looks.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 #include "screen/keys.h"
 
 #include <stdio.h>

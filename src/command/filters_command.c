@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "filter/chain.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/resource.h"
 #include "base/text.h"
 #include "command/shared.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 #include "matte/matte.h"
 
 #include <errno.h>

@@ -73,7 +73,7 @@ struct device {
     struct verdicts *verdicts; // of probes on this device (driver_cache.h)
     struct tuned *tuned;       // tuning results, of all devices (tuned.h)
     atomic_bool stores_bytes;  // byte_stores_work has succeeded
-    atomic_bool computes_wide; // it has passed the test of integers of 64 bits in path/opencl_histogram.c
+    atomic_bool computes_wide; // it has passed the test of integers of 64 bits in path/opencl_chain.c
     // Owner of memory that the device copies from without the host (memory.h). NULL: the device reads frames in the
     // host's memory, or the owner cannot be opened.
     struct pages_owner *pages;

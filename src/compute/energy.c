@@ -4,14 +4,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/thread.h"
+#include "base/library.h"
 #include "compute/cl.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,7 +20,7 @@
 
 // The functions for a GPU; they take `device`. A result of 0 is success.
 struct nvml {
-    void *library, *device;
+    void *device;
     int (*init)(void);
     int (*shutdown)(void);
     int (*count)(unsigned *count);
@@ -37,54 +35,42 @@ struct nvml {
 
 enum { NVML_CLOCK_SM = 1, NVML_TEMPERATURE_GPU = 0 };
 
-static bool load(struct nvml *nvml, const char *name)
-{
-    const struct {
-        const char *name;
-        void *function;
-        bool needed;
-    } functions[] = {
-        {"nvmlInit_v2", &nvml->init, true},
-        {"nvmlShutdown", &nvml->shutdown, true},
-        {"nvmlDeviceGetCount_v2", &nvml->count, true},
-        {"nvmlDeviceGetHandleByIndex_v2", &nvml->by_index, true},
-        {"nvmlDeviceGetHandleByPciBusId_v2", &nvml->by_pci, true},
-        {"nvmlDeviceGetPowerUsage", &nvml->power, true},
-        {"nvmlDeviceGetTotalEnergyConsumption", &nvml->energy, false},
-        {"nvmlDeviceGetClockInfo", &nvml->clock, false},
-        {"nvmlDeviceGetTemperature", &nvml->temperature, false},
-    };
-    nvml->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; nvml->library && i < sizeof(functions) / sizeof(*functions); i++) {
-        void *found = dlsym(nvml->library, functions[i].name);
-        memcpy(functions[i].function, &found, sizeof(found));
-        if (!found && functions[i].needed)
-            return false;
-    }
-    return nvml->library;
-}
-
-static bool find_device(struct nvml *nvml, const char *pci)
+// Finds the GPU with this PCI address; "": the only one.
+static bool find_gpu(struct nvml *nvml, const char *pci)
 {
     unsigned count;
-    if (pci)
+    if (pci[0])
         return nvml->by_pci(pci, &nvml->device) == 0;
     return nvml->count(&count) == 0 && count == 1 && nvml->by_index(0, &nvml->device) == 0;
 }
 
-// Finds the GPU with this PCI address; NULL: the only one. `library` NULL: libnvidia-ml.so.1. False on failure: `why`
-// has the reason, and the caller closes it as well.
-static bool nvml_open(struct nvml *nvml, const char *library, const char *pci, char *why, size_t size)
+// Finds the device. False on failure: `why` has the reason, and the caller closes it as well.
+static bool nvml_open(struct nvml *nvml, const struct energy_device *device, char why[ENERGY_WHY])
 {
-    const char *name = library ? library : "libnvidia-ml.so.1";
+    const char *name = device->library ? device->library : "libnvidia-ml.so.1";
+    const struct library_function needed[] = {
+        {"nvmlInit_v2", &nvml->init},
+        {"nvmlShutdown", &nvml->shutdown},
+        {"nvmlDeviceGetCount_v2", &nvml->count},
+        {"nvmlDeviceGetHandleByIndex_v2", &nvml->by_index},
+        {"nvmlDeviceGetHandleByPciBusId_v2", &nvml->by_pci},
+        {"nvmlDeviceGetPowerUsage", &nvml->power},
+    };
+    const struct library_function optional[] = {
+        {"nvmlDeviceGetTotalEnergyConsumption", &nvml->energy},
+        {"nvmlDeviceGetClockInfo", &nvml->clock},
+        {"nvmlDeviceGetTemperature", &nvml->temperature},
+    };
     *nvml = (struct nvml){0};
-    if (!load(nvml, name) || nvml->init() != 0) {
-        snprintf(why, size, "NVIDIA's library %.100s cannot be used", name);
+    if (!library_load(name, needed, sizeof(needed) / sizeof(*needed)) || nvml->init() != 0) {
+        snprintf(why, ENERGY_WHY, "NVIDIA's library %.100s cannot be used", name);
         nvml->init = NULL;
         return false;
     }
-    snprintf(why, size, "NVML does not have this GPU, or has several and its PCI address is unknown");
-    return find_device(nvml, pci);
+    for (size_t i = 0; i < sizeof(optional) / sizeof(*optional); i++)
+        library_load(name, &optional[i], 1);
+    snprintf(why, ENERGY_WHY, "NVML does not have this GPU, or has several and its PCI address is unknown");
+    return find_gpu(nvml, device->pci);
 }
 
 // Accepts a zeroed one.
@@ -92,14 +78,11 @@ static void nvml_close(struct nvml *nvml)
 {
     if (nvml->init)
         nvml->shutdown();
-    if (nvml->library)
-        dlclose(nvml->library);
-    *nvml = (struct nvml){0};
 }
 
 // ---- energy ----
 
-enum { PACKAGES_MAX = 16, SAMPLE_MS = 20, HWMONS_MAX = 64, CHANNELS = 8 };
+enum { PACKAGES_MAX = 16, HWMONS_MAX = 64, CHANNELS = 8 };
 
 // A file with a counter in microjoules.
 struct package {
@@ -109,22 +92,44 @@ struct package {
 
 struct energy {
     char name[ENERGY_NAME];
-    bool (*read)(struct energy *energy, uint64_t *uj);   // NULL: `power` is added up
-    bool (*power)(struct energy *energy, double *watts); // called by the sampling thread
+    bool (*read)(struct energy *energy, uint64_t *uj);
     struct package package[PACKAGES_MAX];
     int packages;
     uint64_t uj; // of the packages
     struct nvml nvml;
-    unsigned long long first_mj;             // of NVML's counter
-    char volts[PATH_MAX], amperes[PATH_MAX]; // files of a board's sensor, in mV and mA
+    unsigned long long first_mj; // of NVML's counter
 
-    pthread_mutex_t lock; // guards the members below
-    pthread_cond_t ended;
-    pthread_t sampler;
-    bool has_sampler, ending, failed;
-    double joules, watts; // watts: the latest sample
-    int64_t sampled_ns;
+    // A source of power: `read` is read_power.
+    bool (*power)(struct energy *energy, double *watts);
+    char volts[PATH_MAX], amperes[PATH_MAX]; // files of a board's sensor, in mV and mA
+    double joules, watts;                    // until the last read; at it
+    int64_t read_ns;
 };
+
+// ---- power, added up ----
+
+// Adds the energy since the last read, at the mean of both reads' power.
+static bool read_power(struct energy *energy, uint64_t *uj)
+{
+    double watts;
+    if (!energy->power(energy, &watts))
+        return false;
+    const int64_t now_ns = clock_now_ns();
+    energy->joules += (double)(now_ns - energy->read_ns) / 1e9 * (energy->watts + watts) / 2;
+    energy->read_ns = now_ns;
+    energy->watts = watts;
+    *uj = (uint64_t)(energy->joules * 1e6);
+    return true;
+}
+
+// Returns false if the power cannot be read.
+static bool start_power(struct energy *energy, bool (*power)(struct energy *energy, double *watts))
+{
+    energy->power = power;
+    energy->read = read_power;
+    energy->read_ns = clock_now_ns();
+    return power(energy, &energy->watts);
+}
 
 // ---- processors ----
 
@@ -171,7 +176,7 @@ static bool open_packages(struct energy *energy, const char *root, char why[ENER
     snprintf(why, ENERGY_WHY, "this processor or virtual machine has no RAPL counters, and no INA3221 sensor");
     snprintf(energy->name, sizeof(energy->name), "RAPL, %d package%s", energy->packages,
              energy->packages > 1 ? "s" : "");
-    energy->read = energy->packages > 0 ? read_packages : NULL; // a board may have a sensor instead
+    energy->read = read_packages; // a board may have a sensor instead
     return energy->packages > 0;
 }
 
@@ -198,16 +203,13 @@ static bool power_nvml(struct energy *energy, double *watts)
 static bool open_nvml(struct energy *energy, const struct energy_device *device, char why[ENERGY_WHY])
 {
     struct nvml *nvml = &energy->nvml;
-    double watts;
-    if (!nvml_open(nvml, device->library, device->pci, why, ENERGY_WHY))
+    if (!nvml_open(nvml, device, why))
         return false;
-    if (nvml->energy && nvml->energy(nvml->device, &energy->first_mj) == 0)
-        energy->read = read_nvml;
-    else if (power_nvml(energy, &watts))
-        energy->power = power_nvml;
+    const bool counts = nvml->energy && nvml->energy(nvml->device, &energy->first_mj) == 0;
+    energy->read = read_nvml;
     snprintf(why, ENERGY_WHY, "NVML reports neither energy nor power of this GPU");
-    snprintf(energy->name, sizeof(energy->name), "NVML, %s", energy->read ? "energy" : "power");
-    return energy->read || energy->power;
+    snprintf(energy->name, sizeof(energy->name), "NVML, %s", counts ? "energy" : "power");
+    return counts || start_power(energy, power_nvml);
 }
 
 // ---- boards ----
@@ -225,7 +227,6 @@ static bool power_board(struct energy *energy, double *watts)
 static bool open_board(struct energy *energy, const char *root)
 {
     char path[PATH_MAX], word[FILE_WORD];
-    double watts;
     for (int h = 0; h < HWMONS_MAX; h++) {
         snprintf(path, sizeof(path), "%s/sys/class/hwmon/hwmon%d/name", root, h);
         file_read_word(path, word);
@@ -239,60 +240,10 @@ static bool open_board(struct energy *energy, const char *root)
             snprintf(energy->volts, PATH_MAX, "%s/sys/class/hwmon/hwmon%d/in%d_input", root, h, c);
             snprintf(energy->amperes, PATH_MAX, "%s/sys/class/hwmon/hwmon%d/curr%d_input", root, h, c);
             snprintf(energy->name, sizeof(energy->name), "INA3221, %.40s", label);
-            energy->power = power_board;
-            return power_board(energy, &watts);
+            return start_power(energy, power_board);
         }
     }
     return false;
-}
-
-// ---- power, added up ----
-
-// Adds the energy since the last sample, at the mean of both samples' power. Call with the lock.
-static void add_sample(struct energy *energy)
-{
-    double watts;
-    if (!energy->power(energy, &watts)) {
-        energy->failed = true;
-        return;
-    }
-    const int64_t now_ns = clock_now_ns();
-    energy->joules += (double)(now_ns - energy->sampled_ns) / 1e9 * (energy->watts + watts) / 2;
-    energy->sampled_ns = now_ns;
-    energy->watts = watts;
-}
-
-static void *sample(void *context)
-{
-    struct energy *energy = context;
-    pthread_mutex_lock(&energy->lock);
-    while (!energy->ending) {
-        add_sample(energy);
-        thread_wait(&energy->ended, &energy->lock, clock_now_ns() + (int64_t)SAMPLE_MS * 1000 * 1000);
-    }
-    pthread_mutex_unlock(&energy->lock);
-    return NULL;
-}
-
-static bool start_sampling(struct energy *energy, char why[ENERGY_WHY])
-{
-    if (!energy->power)
-        return true;
-    energy->sampled_ns = clock_now_ns();
-    energy->has_sampler =
-        energy->power(energy, &energy->watts) && thread_start(&energy->sampler, sample, energy, "energy");
-    snprintf(why, ENERGY_WHY, "%s cannot be sampled", energy->name);
-    return energy->has_sampler;
-}
-
-static bool read_samples(struct energy *energy, uint64_t *uj)
-{
-    pthread_mutex_lock(&energy->lock);
-    add_sample(energy);
-    const bool ok = !energy->failed;
-    *uj = (uint64_t)(energy->joules * 1e6);
-    pthread_mutex_unlock(&energy->lock);
-    return ok;
 }
 
 // ---- all ----
@@ -301,12 +252,9 @@ struct energy *energy_open(const struct energy_device *device, char why[ENERGY_W
 {
     struct energy *energy = xalloc(sizeof(*energy));
     const char *root = device->root ? device->root : "";
-    pthread_mutex_init(&energy->lock, NULL);
-    thread_condition_init(&energy->ended);
     snprintf(why, ENERGY_WHY, "there is no INA3221 sensor, and monocle knows no other counter of such devices");
-    const bool found = (device->cpu && open_packages(energy, root, why)) ||
-                       (device->nvidia && open_nvml(energy, device, why)) || open_board(energy, root);
-    if (found && start_sampling(energy, why))
+    if ((device->cpu && open_packages(energy, root, why)) || (device->nvidia && open_nvml(energy, device, why)) ||
+        open_board(energy, root))
         return energy;
     energy_close(energy);
     return NULL;
@@ -316,16 +264,7 @@ void energy_close(struct energy *energy)
 {
     if (!energy)
         return;
-    if (energy->has_sampler) {
-        pthread_mutex_lock(&energy->lock);
-        energy->ending = true;
-        pthread_cond_signal(&energy->ended);
-        pthread_mutex_unlock(&energy->lock);
-        pthread_join(energy->sampler, NULL);
-    }
     nvml_close(&energy->nvml);
-    pthread_cond_destroy(&energy->ended);
-    pthread_mutex_destroy(&energy->lock);
     free(energy);
 }
 
@@ -336,7 +275,7 @@ const char *energy_name(const struct energy *energy)
 
 bool energy_read(struct energy *energy, uint64_t *uj)
 {
-    return energy->read ? energy->read(energy, uj) : read_samples(energy, uj);
+    return energy->read(energy, uj);
 }
 
 // ---- a measurement ----
@@ -447,12 +386,12 @@ static void read_gpu(struct sensors *sensors, const char *root, const char *pci)
 {
     static const char *const words[] = {"gpu", NULL};
     char pattern[PATH_MAX];
-    if (pci)
+    if (pci[0])
         snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/freq1_input", root, pci);
     else
         snprintf(pattern, sizeof(pattern), "%s/sys/class/devfreq/*gpu*/cur_freq", root);
     raise_to(&sensors->clock_mhz, HZ, pattern);
-    if (pci) {
+    if (pci[0]) {
         snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/temp1_input", root, pci);
         raise_to(&sensors->temperature_c, MILLIDEGREES, pattern);
     } else {
@@ -465,7 +404,7 @@ static void read_nvidia(struct sensors *sensors, const struct energy_device *dev
     struct nvml nvml;
     char why[ENERGY_WHY];
     unsigned value;
-    if (nvml_open(&nvml, device->library, device->pci, why, sizeof(why))) {
+    if (nvml_open(&nvml, device, why)) {
         if (nvml.clock && nvml.clock(nvml.device, NVML_CLOCK_SM, &value) == 0 && value < MOST)
             sensors->clock_mhz = (int)value;
         if (nvml.temperature && nvml.temperature(nvml.device, NVML_TEMPERATURE_GPU, &value) == 0 && value < MOST)
@@ -488,8 +427,6 @@ void sensors_read(const struct energy_device *device, struct sensors *sensors)
 
 // ---- OpenCL devices ----
 
-enum { PCI_TEXT = 24 };
-
 // cl_nv_device_attribute_query, which old headers lack.
 enum { PCI_BUS_NV = 0x4008, PCI_SLOT_NV = 0x4009, PCI_DOMAIN_NV = 0x400a };
 
@@ -498,9 +435,10 @@ static bool read_number(const struct device_info *info, cl_device_info what, cl_
     return clGetDeviceInfo(info->id, what, sizeof(*number), number, NULL) == CL_SUCCESS;
 }
 
-// Writes the device's address, "0000:01:00.0". False: the driver does not report it.
-static bool find_pci(const struct device_info *info, char pci[PCI_TEXT])
+// Describes the device. Its address stays "" if the driver does not report it.
+static struct energy_device identify(const struct device_info *info)
 {
+    struct energy_device device = {.cpu = info->type & CL_DEVICE_TYPE_CPU, .nvidia = info->nv_arch > 0};
     cl_device_pci_bus_info_khr address = {0};
     cl_uint slot = 0;
     bool found = clGetDeviceInfo(info->id, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof(address), &address, NULL) == CL_SUCCESS;
@@ -512,31 +450,19 @@ static bool find_pci(const struct device_info *info, char pci[PCI_TEXT])
         address.pci_function = slot & 7;
     }
     if (found)
-        snprintf(pci, PCI_TEXT, "%04x:%02x:%02x.%x", address.pci_domain & 0xffff, address.pci_bus & 0xff,
-                 address.pci_device & 0xff, address.pci_function & 7);
-    return found;
-}
-
-// Describes the device to base. `pci` is room for its address, which the result borrows.
-static struct energy_device identify(const struct device_info *info, char pci[PCI_TEXT])
-{
-    return (struct energy_device){
-        .cpu = info->type & CL_DEVICE_TYPE_CPU,
-        .nvidia = info->nv_arch > 0,
-        .pci = find_pci(info, pci) ? pci : NULL,
-    };
+        snprintf(device.pci, sizeof(device.pci), "%04x:%02x:%02x.%x", address.pci_domain & 0xffff,
+                 address.pci_bus & 0xff, address.pci_device & 0xff, address.pci_function & 7);
+    return device;
 }
 
 struct energy *device_energy_open(const struct device_info *info, char why[ENERGY_WHY])
 {
-    char pci[PCI_TEXT];
-    const struct energy_device device = identify(info, pci);
+    const struct energy_device device = identify(info);
     return energy_open(&device, why);
 }
 
 void device_sensors_read(const struct device_info *info, struct sensors *sensors)
 {
-    char pci[PCI_TEXT];
-    const struct energy_device device = identify(info, pci);
+    const struct energy_device device = identify(info);
     sensors_read(&device, sensors);
 }

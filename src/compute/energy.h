@@ -11,7 +11,7 @@ enum { ENERGY_WHY = 200, ENERGY_NAME = 64 };
 struct energy_device {
     bool cpu;            // the processors of this machine
     bool nvidia;         // an NVIDIA GPU
-    const char *pci;     // address of a GPU: "0000:01:00.0"; NULL: unknown
+    char pci[24];        // address of a GPU: "0000:01:00.0"; "": unknown
     const char *root;    // directory instead of "/", for tests; NULL: "/"
     const char *library; // instead of libnvidia-ml.so.1, for tests; NULL: that
 };
@@ -20,7 +20,7 @@ struct energy;
 
 // Opens the best counter of the device. Its sources, in order:
 // - a processor: the energy of all packages (RAPL, /sys/class/powercap)
-// - an NVIDIA GPU: its energy (NVML), or else its power, added up every 20 ms by a thread
+// - an NVIDIA GPU: its energy (NVML), or else its power, added up at each read
 // - a board with power sensors, such as Jetson: the power of its input (INA3221, /sys/class/hwmon), added up likewise
 // NULL: there is none that this user may read; `why` has the reason as half a sentence.
 struct energy *energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
@@ -50,7 +50,6 @@ struct sensors {
 // Reads NVML for an NVIDIA GPU, and /sys for other devices. A processor's clock is that of its fastest core.
 void sensors_read(const struct energy_device *device, struct sensors *sensors);
 
-// Opens the counter of the device (base/energy.h). NULL: there is none; `why` has the reason. Logs nothing.
+// The same for an OpenCL device.
 struct energy *device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
-// Reads the clock rate and the temperature now (base/sensors.h).
 void device_sensors_read(const struct device_info *info, struct sensors *sensors);

@@ -1,7 +1,7 @@
 // memory.h: host memory that a device copies without the host: pinned buffers, lent memory
 #pragma once
 
-#include "base/pages.h"
+#include "base/alloc.h"
 #include "compute/cl.h"
 
 #include <stdint.h>

@@ -58,20 +58,6 @@ static void program_keep(cl_program program, const struct cache_entry *kept)
 
 // ---- the compiler's messages ----
 
-bool text_place(const char *text, long number, struct text_place *place)
-{
-    struct text_place at = {.file = ""};
-    for (long n = 1; n < number && *text; n++) {
-        text += strncmp(text, "//#", 3) == 0 ? 2 : 0;
-        if (sscanf(text, "#line %ld \"%63[^\"]\"", &at.line, at.file) < 1) // the file name may be omitted
-            at.line++;
-        text += strcspn(text, "\n");
-        text += *text == '\n';
-    }
-    *place = at;
-    return at.file[0] != '\0';
-}
-
 char *build_log_places(const char *log, const char *text)
 {
     static const char mark[] = "<kernel>:";

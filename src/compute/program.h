@@ -59,16 +59,6 @@ cl_int kernel_run(cl_kernel kernel, cl_command_queue queue, const struct kernel_
 // frees it. NULL if there is no memory.
 char *program_key(const struct device *device, const char *text, const char *options, size_t *bytes);
 
-// A line of a file whose text became a part of a program.
-struct text_place {
-    char file[64];
-    long line;
-};
-
-// Finds the file and line that line `number` (from 1) of a program's text comes from, by its lines `#line 3 "file"` or
-// `//#line 3 "file"`. False before the first of them.
-bool text_place(const char *text, long number, struct text_place *place);
-
 // NVIDIA's compiler ignores #line and counts the lines of the whole text: "<kernel>:51:15". Replaces each such place by
 // the file and line that the text's #line directives give it: "sharpen.cl:5:15". The caller frees the result. NULL if
 // there is no memory.

@@ -74,7 +74,8 @@ int tuned_key_compare(const struct tuned_key *a, const struct tuned_key *b)
     return (a->compute_units > b->compute_units) - (a->compute_units < b->compute_units);
 }
 
-struct tuned_entry *tuned_entry_copy(const struct tuned_entry *entry)
+// Returns a copy with copies of its texts, in one block that the caller frees.
+static struct tuned_entry *copy_entry(const struct tuned_entry *entry)
 {
     size_t bytes = sizeof(*entry);
     for (int i = 0; i < TUNED_FIELDS; i++)
@@ -240,7 +241,7 @@ const char *tuned_level_name(enum tuned_level level)
 void tuned_list_add(struct tuned_list *list, const struct tuned_entry *entry)
 {
     list->entry = xgrow(list->entry, list->count, sizeof(struct tuned_entry *));
-    list->entry[list->count++] = tuned_entry_copy(entry);
+    list->entry[list->count++] = copy_entry(entry);
 }
 
 void tuned_list_free(struct tuned_list *list)

@@ -36,9 +36,6 @@ struct tuned_entry {
 // Compares all members of the keys. Returns a number less than 0, 0, or greater than 0.
 int tuned_key_compare(const struct tuned_key *a, const struct tuned_key *b);
 
-// Returns a copy with copies of its texts, in one block that the caller frees. NULL if there is no memory.
-struct tuned_entry *tuned_entry_copy(const struct tuned_entry *entry);
-
 // ---- values ----
 
 enum { TUNED_SIZE = 8, TUNED_DATE = 24 };

@@ -170,7 +170,7 @@ static void clients_wait(const struct clients *c, int fd, int64_t timeout_ns)
         if (client->queued)
             set[i + 2].events |= POLLOUT;
     }
-    const struct timespec time = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+    const struct timespec time = clock_timespec(timeout_ns);
     ppoll(set, CLIENTS_MAX + 2, &time, NULL);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "matte/matte.h"
-#include "screen/choice_list.h"
+#include "screen/overlay.h"
 #include "source/capture.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"

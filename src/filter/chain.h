@@ -116,9 +116,5 @@ bool chain_set(struct chain *chain, int stage, int param, float value, const cha
 // Writes the value as text: "2", "nw", "gaussian", "3x3", "beach.jpg".
 void chain_value_text(const struct stage *stage, int param, char text[64]);
 
-// Colours as values of parameters (PARAM_COLOR).
-enum { COLOR_TEXT = 16 };
-
-// Reads a name of HTML's basic colours, orange, or #rrggbb. False: it is neither.
+// Reads a colour (PARAM_COLOR): a name of HTML's basic colours, orange, or #rrggbb. False: it is neither.
 bool color_parse(const char *text, float *value);
-void color_print(float value, char text[COLOR_TEXT]);

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "filter/filter.h"
 
 #include "filter/filter_list.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include <string.h>
 #include <strings.h>

@@ -37,3 +37,12 @@ enum { PLACE_LAST = 8, PLACE_MOST = 32768 };
 // PLACE_CHOICES names, or right of the middle.
 int place_column(int word, int x, int width, int all);
 int place_row(int word, int y, int height, int all); // likewise, down
+
+// ---- the words of the filter `text` ----
+
+enum { TEXT_FILTER_MOST = 512 }; // bytes of a text with its fields, with the NUL
+
+// Returns NULL for a text that `text` can show; else one static line.
+const char *text_filter_why(const char *text);
+// Replaces the conversions of strftime and the fields {frame}, {time}, {source} and the like.
+void text_filter_expand(const char *text, const struct frame_time *frame_time, char expanded[TEXT_FILTER_MOST]);

@@ -1,12 +1,12 @@
-// shape.c: open and close, and the arguments of their steps: erode and dilate
-#include "filter/shape.h"
+// shape.c: the minimum and maximum of a square or a disc: erode, dilate, open and close
+#include "filter/filter.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SHAPE_RADIUS, SHAPE_SHAPE };
 
-const struct param shape_params[] = {
+static const struct param params[] = {
     {"radius", PARAM_INT, .min = 1, .max = FILTER_REACH_MAX, .preset = 1, .step = 1,
      .help = "pixels on each side of the middle"},
     {"shape", PARAM_CHOICE, .max = 1, .step = 1, .choices = "box|disc", .help = "shape of the area"},
@@ -14,7 +14,7 @@ const struct param shape_params[] = {
 };
 
 // The arguments of kernels/erode.cl.
-bool shape_prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     const int radius = (int)values->value[SHAPE_RADIUS];
     arguments->radius = radius;
@@ -27,6 +27,26 @@ bool shape_prepare(const struct filter_values *values, struct filter_arguments *
         arguments->value[arguments->count++] = (int32_t)sqrt(radius * radius - i * i);
     return true;
 }
+
+extern const struct filter filter_erode, filter_dilate, filter_open, filter_close;
+const struct filter filter_erode = {
+    .name = "erode",
+    .summary = "let dark areas grow",
+    .example = "erode=2",
+    .kind = FILTER_STENCIL,
+    .params = params,
+    .separable = true,
+    .prepare = prepare,
+};
+const struct filter filter_dilate = {
+    .name = "dilate",
+    .summary = "let bright areas grow",
+    .example = "dilate=2",
+    .kind = FILTER_STENCIL,
+    .params = params,
+    .separable = true,
+    .prepare = prepare,
+};
 
 static int pair(const struct filter *first, const struct filter *second, const struct filter_values *values,
                 struct filter_step steps[FILTER_STEPS])
@@ -48,13 +68,12 @@ static int close_steps(const struct filter_values *values, struct filter_step st
     return pair(&filter_dilate, &filter_erode, values, steps);
 }
 
-extern const struct filter filter_open, filter_close;
 const struct filter filter_open = {
     .name = "open",
     .summary = "remove bright specks: erode, then dilate",
     .example = "open=3",
     .kind = FILTER_SEVERAL,
-    .params = shape_params,
+    .params = params,
     .steps = open_steps,
 };
 const struct filter filter_close = {
@@ -62,6 +81,6 @@ const struct filter filter_close = {
     .summary = "remove dark specks: dilate, then erode",
     .example = "close=3:disc",
     .kind = FILTER_SEVERAL,
-    .params = shape_params,
+    .params = params,
     .steps = close_steps,
 };

@@ -1,5 +1,4 @@
 // text.c: the filter `text`: a text on the image
-#include "filter/text.h"
 #include "filter/chain.h"
 #include "filter/picture.h"
 

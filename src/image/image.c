@@ -1,6 +1,6 @@
 // image.c: images in memory
 #include "image/image.h"
-#include "base/random.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

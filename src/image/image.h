@@ -1,7 +1,7 @@
 // image.h: images in memory, and the frames of a source
 #pragma once
 
-#include "base/pages.h"
+#include "base/alloc.h"
 #include "image/color.h"
 #include "image/pixfmt.h"
 

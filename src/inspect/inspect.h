@@ -26,10 +26,6 @@ struct json_t *inspect(const char *what, const char *argument, char why[INSPECT_
 enum { INSPECT_WORDS = 4 };
 // Answers in the child; `argv` has INSPECT_WORDS words. Returns the exit status.
 int inspect_answer(char *const *argv);
-// Writes what the device of this number can do: one JSON object per line, the reliable facts first.
-void inspect_device(int number);
-struct json_t *inspect_device_list(void);  // {"devices": [...], "why": "..."}
-void inspect_write(struct json_t *object); // writes it to the parent as one line, and releases it
 
 // ---- doctor: which parts of monocle work here, and how to repair the others (doctor.c) ----
 

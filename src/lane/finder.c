@@ -43,7 +43,8 @@ struct strip_scene {
     float mass[LANE_STRIPS][LANE_COLUMNS_MAX];
 };
 
-double lane_distance(const struct lane_shape *shape, double z)
+// Returns the distance on the road at the table's z, at most `horizon`.
+static double distance_at(const struct lane_shape *shape, double z)
 {
     const double scale = 1 + shape->term[LANE_SPREAD] * z;
     return z < horizon * scale ? z / scale : horizon;
@@ -51,12 +52,13 @@ double lane_distance(const struct lane_shape *shape, double z)
 
 double lane_x(const struct lane_shape *shape, double offset, double z)
 {
-    const double *term = shape->term, distance = lane_distance(shape, z);
+    const double *term = shape->term, distance = distance_at(shape, z);
     return offset * (1 + term[LANE_SPREAD] * z) +
            z * (term[LANE_HEADING] + distance * (term[LANE_BEND] / 2 + distance * term[LANE_TWIST] / 6));
 }
 
-double lane_strip_z(const struct lane_table *table, int strip)
+// Returns the table's z at the middle of a strip.
+static double strip_z(const struct lane_table *table, int strip)
 {
     return table->far - (strip + 0.5) * (table->far - table->near) / LANE_STRIPS;
 }
@@ -137,8 +139,8 @@ static void fill_histogram(const struct strip_scene *scene, const struct lane_sh
     int strips = 0;
     memset(histogram, 0, LANE_COLUMNS_MAX * sizeof(*histogram));
     for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
-        const double z = lane_strip_z(table, strip);
-        if (z > table->near + near_part || lane_distance(shape, z) >= horizon)
+        const double z = strip_z(table, strip);
+        if (z > table->near + near_part || distance_at(shape, z) >= horizon)
             break;
         const float zoom = (float)(1 + shape->term[LANE_SPREAD] * z), middle = (float)table->columns / 2;
         const float start = middle * (1 - zoom) + zoom / 2 + (float)(lane_x(shape, 0, z) / scene->metres);
@@ -351,7 +353,7 @@ static void add_prior(struct fit *fit, const struct lane_shape *shape, const str
 // Adds that line `i` is `error` to the right of the shape, at z: a step of Gauss and Newton.
 static void add_window(struct fit *fit, const struct lane_shape *shape, int i, double z, double error, double weight)
 {
-    const double d = lane_distance(shape, z), offset = shape->line[i].offset, *term = shape->term;
+    const double d = distance_at(shape, z), offset = shape->line[i].offset, *term = shape->term;
     double row[UNKNOWNS] = {
         [LANE_HEADING] = z,
         [LANE_BEND] = z * d / 2,
@@ -382,8 +384,8 @@ static void fit_lines(const struct strip_scene *scene, struct lane_shape *shape,
     for (int i = 0; i < shape->lines; i++) {
         const double offset = shape->line[i].offset;
         for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
-            const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
-            if (z > far || lane_distance(shape, z) >= horizon)
+            const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+            if (z > far || distance_at(shape, z) >= horizon)
                 break;
             const struct strip_window at = look(scene, strip, x, half);
             if (boxes)
@@ -408,8 +410,8 @@ static struct lane_line seen_at(const struct strip_scene *scene, const struct la
     int visible = 0, seen = 0, run = 0, longest = 0, near = 0;
     double error = 0; // sum for the near windows, in multiples of their noise
     for (int strip = LANE_STRIPS - 1; strip >= 0; strip--) {
-        const double z = lane_strip_z(table, strip), x = lane_x(shape, offset, z);
-        if (!(fabs(x) + half < table->across / 2) || lane_distance(shape, z) >= horizon)
+        const double z = strip_z(table, strip), x = lane_x(shape, offset, z);
+        if (!(fabs(x) + half < table->across / 2) || distance_at(shape, z) >= horizon)
             continue;
         visible++;
         const struct strip_window at = look(scene, strip, x, half);
@@ -519,4 +521,194 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
     sort_lines(shape);
     measure_support(&scene, shape);
     return shape->lines;
+}
+
+// ---- tracking: smooths the lines over frames, rejects jumps, drops lines that stay out of sight ----
+
+enum { REJECTED_MAX = 3, SIDE_LINES = 2 };
+
+static const double follows_line = 0.6;   // metres between a line and its track
+static const double trust = 0.3;          // of a new support in the strength
+static const double dropped = 0.12;       // a track with less ends
+static const double enough_support = 0.4; // counts as full support, because dashes have gaps
+static const double confirming = 0.4;     // quality of a line that confirms another one
+static const double reported = 0.3;       // smallest strength of a reported line
+static const double sure_line = 0.8;      // strength of a line that separates others
+static const double clear_quality = 0.9;  // of a line that needs no other one
+static const double ahead = 0.06;         // largest heading of a line that needs no other one
+static const double long_line = 15;       // metres: a shorter one may be the edge of a patch or of the road
+
+static double quality(const struct lane_line *line)
+{
+    return fmin(line->support / enough_support, 1);
+}
+
+static int nearest_line(const struct lane_shape *shape, double offset)
+{
+    int best = -1;
+    double distance = follows_line;
+    for (int i = 0; i < shape->lines; i++) {
+        if (fabs(shape->line[i].offset - offset) > distance)
+            continue;
+        distance = fabs(shape->line[i].offset - offset);
+        best = i;
+    }
+    return best;
+}
+
+// Returns true if the found shape continues the tracks: most of the confirmed ones are found again.
+static bool continues(const struct lane_tracker *tracker, const struct lane_shape *found)
+{
+    double again = 0, all = 0;
+    for (int i = 0; i < tracker->tracks; i++) {
+        all += tracker->track[i].strength;
+        if (nearest_line(found, tracker->track[i].line.offset) >= 0)
+            again += tracker->track[i].strength;
+    }
+    return again >= all / 2;
+}
+
+// Moves the tracks to the found lines, and removes those lines from `found`.
+static void move_tracks(struct lane_tracker *tracker, struct lane_shape *found, double smoothing)
+{
+    for (int i = 0; i < tracker->tracks; i++) {
+        struct lane_track *track = &tracker->track[i];
+        const int index = nearest_line(found, track->line.offset);
+        if (index < 0) {
+            track->line.support = 0;
+            track->strength -= trust / 2 * track->strength;
+            track->confidence -= trust / 2 * track->confidence;
+            continue;
+        }
+        const double offset = track->line.offset;
+        track->line = found->line[index];
+        if (track->line.agreement > 0)
+            track->confidence += trust * (track->line.agreement - track->confidence);
+        track->strength += trust * (quality(&track->line) - track->strength);
+        track->line.offset = offset + (1 - smoothing) * (track->line.offset - offset);
+        found->line[index] = found->line[--found->lines];
+    }
+}
+
+static void end_tracks(struct lane_tracker *tracker)
+{
+    int kept = 0;
+    for (int i = 0; i < tracker->tracks; i++) {
+        if (tracker->track[i].strength >= dropped)
+            tracker->track[kept++] = tracker->track[i];
+    }
+    tracker->tracks = kept;
+}
+
+// A line alone may be any edge, with any bend, unless it is clear and long, and leads ahead.
+static bool is_clear(const struct lane_shape *found, int line)
+{
+    return quality(&found->line[line]) >= clear_quality && found->line[line].longest >= long_line &&
+           fabs(found->term[LANE_HEADING]) < ahead;
+}
+
+// A weak line must be seen twice before it is reported, except in the first frame of a road: two lines there confirm
+// each other, because they are parallel. A single clear line is also reported there.
+static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *found)
+{
+    int sure = 0;
+    for (int i = 0; i < found->lines; i++)
+        sure += quality(&found->line[i]) >= confirming;
+    const bool first = tracker->tracks == 0;
+    for (int i = 0; i < found->lines && tracker->tracks < LANE_LINES; i++) {
+        double trusted = !first || is_clear(found, i) ? 0.5 : 0.25;
+        if (first && sure >= 2)
+            trusted = 1;
+        const double strength = trusted * quality(&found->line[i]);
+        if (strength >= dropped)
+            tracker->track[tracker->tracks++] = (struct lane_track){
+                .line = found->line[i], .strength = strength, .confidence = found->line[i].agreement};
+    }
+}
+
+static void sort_tracks(struct lane_tracker *tracker)
+{
+    for (int i = 1; i < tracker->tracks; i++) {
+        const struct lane_track track = tracker->track[i];
+        int k = i;
+        for (; k > 0 && tracker->track[k - 1].line.offset > track.line.offset; k--)
+            tracker->track[k] = tracker->track[k - 1];
+        tracker->track[k] = track;
+    }
+}
+
+// Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
+// each sure track in between (one that is not sure may be an arrow on the road); -1: none.
+static int next_track(const struct lane_tracker *tracker, int from, int step, double offset, double away)
+{
+    for (int i = from; i >= 0 && i < tracker->tracks; i += step) {
+        const struct lane_track *track = &tracker->track[i];
+        if (track->strength < reported)
+            continue;
+        if (fabs(track->line.offset - offset) >= away)
+            return i;
+        if (track->strength >= sure_line)
+            offset = track->line.offset;
+    }
+    return -1;
+}
+
+static void add_line(const struct lane_track *track, struct lane_result *result)
+{
+    struct lane_shape *shape = &result->shape;
+    result->state = track->line.support > 0 || result->state == LANE_SEEN ? LANE_SEEN : LANE_HELD;
+    result->confidence += track->confidence;
+    result->line[shape->lines] = track->confidence;
+    shape->line[shape->lines++] = track->line;
+}
+
+// Reports the lines beside the camera, and the next one on each side that is a lane away: a nearer one is a kerb, or
+// the border of a cycle lane.
+static void report(const struct lane_tracker *tracker, struct lane_result *result)
+{
+    int middle = 0, line[2 * SIDE_LINES]; // from left to right
+    while (middle < tracker->tracks && tracker->track[middle].line.offset < 0)
+        middle++;
+    for (int side = 0; side < 2; side++) {
+        const int step = 2 * side - 1, inner = 1 + side, own = next_track(tracker, middle - !side, step, 0, 0);
+        line[inner] = line[inner + step] = own;
+        if (own >= 0)
+            line[inner + step] = next_track(tracker, own, step, tracker->track[own].line.offset, lane_narrowest);
+    }
+    *result = (struct lane_result){.shape = tracker->shape, .left = -1, .right = -1};
+    result->shape.lines = 0;
+    for (int i = 0; i < 2 * SIDE_LINES; i++) {
+        if (line[i] < 0)
+            continue;
+        result->left = i == 1 ? result->shape.lines : result->left;
+        result->right = i == 2 ? result->shape.lines : result->right;
+        add_line(&tracker->track[line[i]], result);
+    }
+    result->confidence /= result->shape.lines > 0 ? result->shape.lines : 1;
+}
+
+void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
+                struct lane_trace *trace)
+{
+    struct lane_shape found;
+    lane_find(&found, table, &tracker->shape, tracker->known, trace);
+    if (tracker->known && !continues(tracker, &found)) {
+        found.lines = 0;
+        if (++tracker->rejected > REJECTED_MAX)
+            *tracker = (struct lane_tracker){.known = false};
+    } else if (found.lines > 0) {
+        tracker->rejected = 0;
+        memcpy(tracker->shape.term, found.term, sizeof(found.term));
+    }
+    move_tracks(tracker, &found, table->settings->smoothing);
+    end_tracks(tracker);
+    if (tracker->tracks == 0 && (found.lines == 0 || (found.lines == 1 && !is_clear(&found, 0))))
+        *tracker = (struct lane_tracker){.known = false};
+    start_tracks(tracker, &found);
+    sort_tracks(tracker);
+    tracker->known = tracker->tracks > 0;
+    tracker->shape.lines = tracker->tracks;
+    for (int i = 0; i < tracker->tracks; i++)
+        tracker->shape.line[i] = tracker->track[i].line;
+    report(tracker, result);
 }

@@ -1,5 +1,4 @@
-// finder.h: finds lane lines in the column sums of a bird's-eye picture. Pure functions of a small table of integers,
-// so the result does not depend on the path that made the table.
+// finder.h: finds the lane lines of a frame in its table of column sums, and follows them over frames
 #pragma once
 
 #include <stdbool.h>
@@ -27,8 +26,6 @@ struct lane_table {
     const struct lane_settings *settings; // of the search; borrowed
 };
 
-double lane_strip_z(const struct lane_table *table, int strip); // the table's z at the middle of a strip
-
 // The lines of a road are parallel curves: x(z) = offset + heading * z + bend * z^2 / 2 + twist * z^3 / 6. If the
 // camera's pitch differs from the calibration, for example on a bump, a point at (x, z) of the road is in the table at
 // (x, z) / (1 - spread * z).
@@ -48,9 +45,8 @@ struct lane_shape {
     double lanes; // evidence of three equal lanes, 0 to 1.2; 0 also if the last frame's lines were known
 };
 
-// Return a line's x in the table at the table's z, and the distance on the road there, which is limited to 250 m.
+// Returns a line's x in the table at the table's z.
 double lane_x(const struct lane_shape *shape, double offset, double z);
-double lane_distance(const struct lane_shape *shape, double z);
 
 // A window: the part of a strip in which a line was searched.
 struct lane_box {
@@ -75,3 +71,34 @@ struct lane_trace {
 // the fit; with `known` false, it is ignored. Fills `trace`; NULL: none. Returns the number of lines.
 int lane_find(struct lane_shape *shape, const struct lane_table *table, const struct lane_shape *prior, bool known,
               struct lane_trace *trace);
+
+// ---- tracking: smooths the lines over frames, rejects jumps, drops lines that stay out of sight ----
+
+enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this frame; predicted from earlier frames
+
+struct lane_track {
+    struct lane_line line; // smoothed; its support is the latest
+    double strength;       // how surely the line is there, 0 to 1
+    double confidence;     // how well the line fits its marks, 0 to 1, smoothed: that which is reported
+};
+
+// The reported lines of a frame: at most two on each side of the camera, with a lane between them.
+struct lane_result {
+    enum lane_state state;
+    struct lane_shape shape;
+    double confidence;       // mean of the lines; 0: none
+    int left, right;         // indices of the lines beside the camera; -1: none
+    double line[LANE_LINES]; // confidence of each line
+};
+
+struct lane_tracker {
+    struct lane_shape shape; // expected in the next frame
+    bool known;              // `shape` is valid
+    int rejected;            // frames in a row
+    struct lane_track track[LANE_LINES];
+    int tracks;
+};
+
+// Finds the lines of the next frame. A zeroed tracker is new. Fills `trace`; NULL: none.
+void lane_track(struct lane_tracker *tracker, const struct lane_table *table, struct lane_result *result,
+                struct lane_trace *trace);

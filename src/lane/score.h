@@ -2,6 +2,9 @@
 // the truth: TuSimple's accuracy and CULane's F1 (docs/lane.md)
 #pragma once
 
+#include "base/file.h"
+#include "source/source.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -58,3 +61,21 @@ struct score_setup {
 // Reads the truth's file and the results (`found`: the open file of standard input), and scores all frames. Returns
 // false on failure (logged).
 bool score_read(const struct score_setup *setup, FILE *found, struct score *score);
+
+// ---- the file of --truth: where the lane lines of a road are ----
+
+struct truth {
+    struct claim claim;
+    const struct road_spec *road;
+    FILE *lines; // the text, in memory
+    char *text;
+    size_t size;
+};
+
+// Begins the truth of a source's frames. `path` may be NULL, and is borrowed, as the source is. False (logged) if the
+// source is not a road, or the file cannot be written.
+bool truth_open(struct truth *truth, const char *path, const struct source_info *info);
+void truth_add(struct truth *truth, uint64_t frame); // adds a frame
+// Writes the file, if a frame was added, as claim_write does. Returns false on failure (logged). Accepts a zeroed
+// or closed struct.
+bool truth_close(struct truth *truth);

@@ -10,7 +10,8 @@
 
 static const double GAIN = 0.9, MUCH_TIME = 1.5, MUCH_PIXELS = 1.25;
 
-bool path_offered(const struct path_offer *offer, enum path_kind kind)
+// Returns true if a path of this kind has the device or the GL context that it needs.
+static bool is_offered(const struct path_offer *offer, enum path_kind kind)
 {
     const struct path_kind_info *info = path_kind_info(kind);
     return (!info->needs_device || offer->device) && (!info->needs_gl || offer->gl);
@@ -27,7 +28,7 @@ enum path_kind path_next(const struct path_offer *offer, enum path_kind kind)
 {
     do
         kind = (enum path_kind)((kind + 1) % PATH_KINDS);
-    while (!path_offered(offer, kind) && kind != PATH_CPU);
+    while (!is_offered(offer, kind) && kind != PATH_CPU);
     return kind;
 }
 

@@ -15,8 +15,6 @@ struct path_offer {
     bool gl_gpu; // a GPU draws in it
     bool cpu;    // the cpu path can run the chain
 };
-// Returns true if a path of this kind has the device or the GL context that it needs.
-bool path_offered(const struct path_offer *offer, enum path_kind kind);
 // Returns the kind to begin with if the user names none: zerocopy on a GPU with OpenCL; else gl, if a GPU draws or the
 // cpu path cannot run the chain; else cpu.
 enum path_kind path_first(const struct path_offer *offer);

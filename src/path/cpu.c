@@ -1,12 +1,10 @@
 // cpu.c: the path without a device: passes over bands of rows, on threads of the processor
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/pages.h"
 #include "base/thread.h"
 #include "filter/user_filter.h"
 #include "path/backend.h"
 #include "path/cpu_rows.h"
-#include "path/cpu_tuning.h"
 #include "path/measures.h"
 
 #include <assert.h>

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/pages.h"
 #include "compute/memory.h"
 #include "compute/program.h"
 #include "path/backend.h"
@@ -107,7 +106,9 @@ static cl_int prove(const struct opencl_histogram *histogram, struct device *dev
     return CL_INVALID_OPERATION;
 }
 
-cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct pass *pass,
+// Compiles the kernels of a pass that measures its input. After a failure (*error as in path_open), the caller closes
+// the histogram too.
+static cl_int histogram_open(struct opencl_histogram *histogram, struct device *device, const struct pass *pass,
                              char **error)
 {
     const struct filter *filter = pass->before[0]->filter;
@@ -126,7 +127,7 @@ cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *
     return prove(histogram, device, filter, error);
 }
 
-void opencl_histogram_close(struct opencl_histogram *histogram)
+static void histogram_close(struct opencl_histogram *histogram)
 {
     for (int i = 0; i < 2; i++) {
         if (histogram->kernel[i])
@@ -135,7 +136,9 @@ void opencl_histogram_close(struct opencl_histogram *histogram)
     memory_release(histogram->counts);
 }
 
-cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
+// Enqueues the kernels for the picture `from` after the event `after` (NULL: at once). They write the arguments of
+// the pass's first filter, at the start of `arguments`. Their events are added to the span.
+static cl_int histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
                             const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
                             struct device_span *span)
 {
@@ -287,7 +290,7 @@ cl_int opencl_pass_open(struct opencl_pass *opened, struct device *device, const
     if (pass_remembers(pass))
         result = open_second(opened, device->context, error);
     if (result == CL_SUCCESS && pass_measures(pass))
-        result = opencl_histogram_open(&opened->histogram, device, pass, error);
+        result = histogram_open(&opened->histogram, device, pass, error);
     return result;
 }
 
@@ -299,7 +302,7 @@ void opencl_pass_close(struct opencl_pass *opened)
     }
     memory_release(opened->arguments);
     memory_release(opened->second);
-    opencl_histogram_close(&opened->histogram);
+    histogram_close(&opened->histogram);
 }
 
 // Writes numbers to the arguments. Filling copies a number at once; a write of many waits for the frames before.
@@ -350,7 +353,7 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     if (opened->second)
         second = opened->second;
     if (pass_measures(opened->pass)) {
-        result = opencl_histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
+        result = histogram_run(&opened->histogram, queue, layout, from, opened->arguments, after, span);
         after = NULL; // the queue keeps the order
     }
     for (int i = 0; result == CL_SUCCESS && i < count; i++) {

@@ -11,11 +11,9 @@
 #include "path/pass_tuned.h"
 #include "path/path.h"
 
-// ---- histograms of a pass's input ----
+// ---- a pass ----
 
-struct opencl_layout;
-
-// All zero: no histogram.
+// The histogram of a pass's input. All zero: none.
 struct opencl_histogram {
     const struct device_info *device;
     cl_kernel kernel[2]; // counts the pixels; computes the arguments
@@ -23,19 +21,6 @@ struct opencl_histogram {
     cl_mem counts; // all 0 between runs
     cl_int grey;   // 1: the input has one byte per pixel
 };
-
-// Compiles the kernels of a pass that measures its input. After a failure (*error as in path_open), the caller closes
-// the histogram too.
-cl_int opencl_histogram_open(struct opencl_histogram *histogram, struct device *device, const struct pass *pass,
-                             char **error);
-void opencl_histogram_close(struct opencl_histogram *histogram);
-// Enqueues the kernels for the picture `from` after the event `after` (NULL: at once). They write the arguments of
-// the pass's first filter, at the start of `arguments`. Their events are added to the span.
-cl_int opencl_histogram_run(const struct opencl_histogram *histogram, cl_command_queue queue,
-                            const struct opencl_layout *layout, cl_mem from, cl_mem arguments, cl_event after,
-                            struct device_span *span);
-
-// ---- a pass ----
 
 // The layout of a picture in a device buffer: the int8 of kernels/pass_io.cl.
 struct opencl_layout {

@@ -1,4 +1,4 @@
-// pass_text.h: generates the OpenCL program of a pass from the kernel files, and its arguments
+// pass_text.h: generates the OpenCL program and the shaders of a pass from the kernel files, and its arguments
 #pragma once
 
 #include "base/resource.h"
@@ -32,11 +32,6 @@ void compose_part(struct composer *c, const char *name);
 void compose_file(struct composer *c, const char *file);
 // Appends the files of these filters, the users' ones with functions that call them.
 void compose_stages(struct composer *c, const struct stage *const *stages, int count);
-// Appends the files of a pass's filters. `stencil`: the file of its stencil; NULL: that of the filter; "": none, the
-// template computes the stencil itself.
-void compose_code(struct composer *c, const struct pass *pass, const char *stencil);
-// Defines the macros of a pass's filters, size, warp, mirrors and flips. The filters' arguments begin at `offset`.
-void compose_macros(struct composer *c, const struct pass *pass, int offset);
 // Returns the text; the caller frees it. NULL on failure: *error as in path_open.
 char *compose_end(struct composer *c, char **error);
 
@@ -69,3 +64,44 @@ int pass_followers(const struct pass *pass, const struct pass_target *target,
                    struct pass_follower followers[CHAIN_MAX]);
 bool pass_has_users(const struct pass *pass); // returns true if one of its filters is a user's
 void pass_arguments(const struct pass *pass, const struct pass_target *target, int32_t *arguments); // writes them
+
+// ---- the shaders of the gl path ----
+
+// A step draws a pass; a large blur needs two: the sums of rows, then the sums of these.
+enum gl_part { PART_WHOLE, PART_ACROSS, PART_DOWN };
+
+// The texels of a texture.
+enum gl_texels {
+    TEXELS_GREY,      // R8UI
+    TEXELS_RGBA,      // RGBA8UI
+    TEXELS_GREY_SUMS, // R16UI
+    TEXELS_RGBA_SUMS, // RGBA16UI
+    TEXELS_SHOWN,     // RGBA8: the chain's output
+    TEXELS_KINDS,
+};
+
+struct gl_step {
+    const struct pass *pass;
+    enum gl_part part;
+    bool first;                   // it reads a frame
+    enum gl_texels reads, writes; // `reads` is unused in the first step
+    int numbers;                  // arguments of its filters
+    bool few;                     // they are uniforms
+};
+
+enum {
+    GL_STEPS = 2 * PLAN_PASSES,
+    GL_FEW_NUMBERS = 128, // arguments that are uniforms; more are in a texture
+};
+
+// Plans a chain for an input of this shape. Returns the number of steps, which point into the plan.
+int gl_plan(struct plan *plan, const struct chain *chain, const struct image_shape *input,
+            struct gl_step steps[GL_STEPS]);
+
+// Returns the shader of a step; the caller frees it. Its text depends on the filters and their radius, not on other
+// parameters or the picture's size. NULL on failure: *error as in path_open.
+char *gl_text(const struct gl_step *step, enum pixfmt format, bool es, const char *kernel_dir, char **error);
+
+// Returns a compiler's log with files and their lines instead of lines of the shader: "gray.cl:3: ..."; the caller
+// frees it. Never NULL.
+char *gl_explain(const char *shader, const char *log);

@@ -79,7 +79,7 @@ struct path_setup {
     const struct chain *chain;
     int depth; // frames in flight, 1..PATH_DEPTH_MAX; default: 1
     // "window", "generic:GROUP_WIDTH=64" (variants.h), "vectors" (filter/rows.h): used for each pass that it fits;
-    // other passes use the generic code. "rows:BANDS=8": the best rows with these parameters (cpu_tuning.h). Borrowed
+    // other passes use the generic code. "rows:BANDS=8": the best rows with these parameters (cpu_rows.h). Borrowed
     // until path_close. NULL: the best variants and parameters.
     const char *variant;
     int threads;         // PATH_CPU: threads; 0: one per CPU. Other paths: threads that copy a frame (copier.h)

@@ -87,8 +87,7 @@ enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
 // The limits of probe_builds. A user's filter that exceeds them cannot be used, so they are long.
 enum { PROBE_BUILD_CPU_S = 30, PROBE_BUILD_LIMIT_S = 180 };
 // With a picture, both limits are multiplied by its size in units of 2 Mpixel, and the limit of processor time by the
-// number of processors. Return seconds.
-int probe_limit_s(int width, int height);
+// number of processors. Returns seconds.
 int probe_cpu_s(int width, int height);
 #define PROBE_DATA_BYTES ((size_t)8 << 30)
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/text.h"
+#include "image/font.h"
+#include "image/image.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,3 +64,19 @@ unsigned shader_build(const char *name);
 
 // Returns true if desktop GL draws on the CPU (Mesa's llvmpipe). To copy pixels is then much faster than to draw them.
 bool shader_on_cpu(void);
+
+// ---- rectangles and letters, drawn into an RGBA image in memory, without GL ----
+
+struct sketch {
+    struct image *image; // RGBA; borrowed
+    struct font font;
+};
+
+// Letters are `height` pixels from line to line, 8 to 128. False on failure (logged).
+bool sketch_init(struct sketch *sketch, struct image *image, int height);
+void sketch_finish(struct sketch *sketch); // accepts a zeroed one
+
+// Shapes are cut at the edges of the image. Paint blends over the pixels; their alpha stays.
+void sketch_fill(const struct sketch *sketch, struct rect rect, struct paint paint);
+// `x` is the left end and `y` the top of the line.
+void sketch_text(const struct sketch *sketch, int x, int y, const char *text, struct paint paint);

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NS_PER_S = 1000000000, DEFAULT_RATE = 30 };
+enum { DEFAULT_RATE = 30 };
 enum { BUSY_MS = 100 };   // longest time until the thread sees a stop while the device accepts nothing
 enum { NODES_MAX = 256 }; // minor numbers of video devices
 enum { NODES_TEXT = 160, ADVICE_TEXT = 400 };

@@ -16,9 +16,9 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
-#define STALE_NS ((int64_t)10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
-#define FIRST_PICTURE_NS ((int64_t)5 * NS_PER_S) // how long the first compressed frame may take
+enum { NS_PER_MS = 1000000 };
+#define STALE_NS (10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
+#define FIRST_PICTURE_NS (5 * NS_PER_S) // how long the first compressed frame may take
 
 // The capture thread uses all members. Any thread sets `resting`. camera_return and camera_health use `link`, `decoder`
 // and the source's pool, which have locks; `decoder` changes only in source_reshape, when no other thread uses the

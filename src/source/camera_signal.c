@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_S ((int64_t)1000000000)
 enum { PERIODS_PATIENT = 10 };           // a camera that misses this many frames in a row has stalled
 enum { SLOWEST_START = 3 };              // the patience with a stream that has no frame yet doubles so often
 #define PATIENCE_LEAST_NS (2 * NS_PER_S) // auto-exposure in the dark, and the set-up, take time

@@ -2,6 +2,7 @@
 #include "source/entries.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 
@@ -80,9 +81,8 @@ bool entries_from_directory(struct entries *entries, const char *path, bool (*wa
     while ((found = readdir(directory))) {
         struct stat status;
         if (wanted(found->d_name) && is_candidate(directory, found, &status))
-            add(entries,
-                (struct entry){.path = xprintf("%s%s%s", path, slash, found->d_name),
-                               .changed_ns = status.st_mtim.tv_sec * (int64_t)1000000000 + status.st_mtim.tv_nsec});
+            add(entries, (struct entry){.path = xprintf("%s%s%s", path, slash, found->d_name),
+                                        .changed_ns = status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec});
     }
     closedir(directory);
     if (entries->count > 0)

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
+enum { NS_PER_MS = 1000000 };
 
 // In the order of the help, and in which they claim a file.
 #define KIND_LIST(X)                                                                                                   \

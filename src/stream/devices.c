@@ -1,7 +1,7 @@
 // devices.c: lists, chooses and opens OpenCL devices, and watches their kernels
 #include "stream/devices.h"
 
-#include "base/file_watch.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #include <errno.h>

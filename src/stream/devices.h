@@ -4,7 +4,6 @@
 #include "compute/device.h"
 #include "path/choice.h"
 #include "screen/window.h"
-#include "stream/note.h"
 #include "stream/state.h"
 
 struct devices {
@@ -12,7 +11,7 @@ struct devices {
     struct device *device[DEVICE_MAX]; // NULL: not open
     int count;
     bool named; // devices_choose was given a device
-    int watch;  // descriptor of file_watch.h for `kernels`; 0: none
+    int watch;  // descriptor of watch_file for `kernels`; 0: none
     // The caller sets these two; both are borrowed.
     struct window *window; // devices share with its GL context; NULL: none
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none

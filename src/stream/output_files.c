@@ -23,7 +23,8 @@ static const char last_name[] = "monocle-last.png";
 
 // ---- names ----
 
-const char *output_suffix(const char *path)
+// Returns ".mp4"; "": none.
+static const char *suffix_of(const char *path)
 {
     const char *name = file_base(path), *dot = strrchr(name, '.');
     return dot && dot > name ? dot : name + strlen(name);
@@ -31,7 +32,7 @@ const char *output_suffix(const char *path)
 
 bool output_check_recording(const char *path)
 {
-    const char *end = output_suffix(path);
+    const char *end = suffix_of(path);
     const bool named = end > path && end[-1] != '/'; // other checks refuse "" and "directory/"
     if (!named || !output_is_file(path) || recording_has_format(path))
         return true;
@@ -40,7 +41,8 @@ bool output_check_recording(const char *path)
     return false;
 }
 
-bool output_is_stdout(const char *path)
+// Returns true if a path is a name of standard output, or of the file or pipe that it is redirected to.
+static bool is_stdout(const char *path)
 {
     static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", NULL};
     for (int i = 0; names[i]; i++) {
@@ -54,7 +56,7 @@ bool output_is_stdout(const char *path)
 bool output_is_file(const char *path)
 {
     struct stat status;
-    return !output_is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
+    return !is_stdout(path) && (stat(path, &status) != 0 || S_ISREG(status.st_mode));
 }
 
 static int log_name(const char *name)
@@ -166,7 +168,7 @@ bool output_last_possible(void)
 static bool check_picture(const char *path)
 {
     static const char *const others[] = {"jpg", "jpeg", "jpe", "bmp", "tga", "tif", "tiff", "ppm", "psd", NULL};
-    const char *end = output_suffix(path);
+    const char *end = suffix_of(path);
     bool other = recording_has_format(path);
     for (int i = 0; others[i] && *end; i++)
         other = other || strcasecmp(end + 1, others[i]) == 0;
@@ -234,7 +236,7 @@ bool output_files_check(struct output_options *o, bool json)
             continue;
         if (!check_name(&outputs[i], path))
             return false;
-        if (!output_is_stdout(path))
+        if (!is_stdout(path))
             continue;
         if (on_stdout) {
             log_error("%s and %s both write to standard output; use a file for one of them", on_stdout,
@@ -244,7 +246,7 @@ bool output_files_check(struct output_options *o, bool json)
         on_stdout = outputs[i].option;
         o->on_stdout = true;
     }
-    if (o->record && output_is_stdout(o->record))
+    if (o->record && is_stdout(o->record))
         o->record = "-";
     const char *wrong = NULL;
     if (o->record && strcmp(o->record, "-") == 0 && isatty(STDOUT_FILENO))

@@ -14,14 +14,11 @@ struct outputs;
 
 enum { OUTPUT_NAME = 4096 };
 
-const char *output_suffix(const char *path); // ".mp4"; "": none
 // Returns true if the file's suffix names a format of recordings. Devices, pipes and standard output need none. False
 // is logged.
 bool output_check_recording(const char *path);
 // Returns true if the path is a regular file, or can become one: no standard output, device or pipe.
 bool output_is_file(const char *path);
-// Returns true if a path is a name of standard output, or of the file or pipe that standard output is redirected to.
-bool output_is_stdout(const char *path);
 
 // Creates the first "monocle-NNNN.SUFFIX" that does not exist yet. Returns its descriptor; -1 is logged.
 int output_new_name(char name[OUTPUT_NAME], const char *suffix);

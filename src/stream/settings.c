@@ -5,6 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+// Selects the first parameter, of the look if it can.
+static void select_first(struct settings *settings)
+{
+    const struct chain *chain = &settings->chain;
+    int best = 0, first = 0;
+    for (int i = 0; i < chain->count; i++) {
+        const int rank = 2 * (chain->stage[i].part == PART_LOOK) + (filter_param_count(chain->stage[i].filter) > 0);
+        first = rank > best ? i : first;
+        best = rank > best ? rank : best;
+    }
+    settings_select(settings, first);
+}
+
 void settings_init(struct settings *settings, const struct chain *chain, int path)
 {
     *settings = (struct settings){
@@ -19,7 +32,7 @@ void settings_init(struct settings *settings, const struct chain *chain, int pat
     };
     if (chain)
         settings->chain = *chain;
-    settings_select_first(settings);
+    select_first(settings);
 }
 
 // Returns the places of a stage that can be selected: its parameters, or the stage itself.
@@ -44,18 +57,6 @@ void settings_select(struct settings *settings, int stage)
         settings->selected += places(&settings->chain.stage[i]);
 }
 
-void settings_select_first(struct settings *settings)
-{
-    const struct chain *chain = &settings->chain;
-    int best = 0, first = 0;
-    for (int i = 0; i < chain->count; i++) {
-        const int rank = 2 * (chain->stage[i].part == PART_LOOK) + (filter_param_count(chain->stage[i].filter) > 0);
-        first = rank > best ? i : first;
-        best = rank > best ? rank : best;
-    }
-    settings_select(settings, first);
-}
-
 bool settings_put_part(struct settings *settings, enum chain_part which, const struct chain *part,
                        char error[CHAIN_ERROR])
 {
@@ -66,7 +67,7 @@ bool settings_put_part(struct settings *settings, enum chain_part which, const s
     if (!chain_put_part(&settings->chain, which, part, error))
         return false;
     if (which == PART_LOOK || selected == which)
-        settings_select_first(settings);
+        select_first(settings);
     else if (selected > which)
         settings->selected += settings_places(settings) - before;
     return true;

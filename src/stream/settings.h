@@ -53,7 +53,6 @@ void settings_init(struct settings *settings, const struct chain *chain, int pat
 bool settings_selected(const struct settings *settings, int *stage, int *param);
 unsigned settings_measures(const struct settings *settings); // path_setup.measures for the scope
 void settings_select(struct settings *settings, int stage);  // selects the stage's first parameter
-void settings_select_first(struct settings *settings);       // selects the first parameter, of the look if it can
 int settings_places(const struct settings *settings);        // number of places that can be selected
 // The sum of the mirrors, flips and rotations by right angles of a camera's part.
 struct orientation {

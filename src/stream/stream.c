@@ -4,11 +4,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/file_watch.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 #include "matte/matte.h"
 #include "sink/screenshot.h"
 #include "tune/live_tuning.h"

@@ -3,14 +3,12 @@
 #pragma once
 
 #include "base/process.h"
-#include "stream/automatic.h"
 #include "stream/devices.h"
 #include "stream/meter.h"
 #include "stream/output_files.h"
 #include "stream/outputs.h"
 #include "stream/panes.h"
 #include "stream/playback.h"
-#include "stream/source_change.h"
 
 struct screenshot;
 
@@ -51,7 +49,7 @@ struct stream_setup {
 
 // The watch of users' filters and of the files of the chain.
 struct edit_watch {
-    int descriptor; // of file_watch.h; 0: none
+    int descriptor; // of file.h; 0: none
     uint64_t files; // hash of the names of the files
 };
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "filter/plan.h"
-#include "path/cpu_tuning.h"
+#include "path/cpu_rows.h"
 #include "path/path.h"
 #include "path/rig.h"
 

@@ -48,7 +48,7 @@ typedef bool tune_pass_hook(void *context, struct subject *subject, const char *
 bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);
 
 // Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the
-// parameters that change how the path runs the chain (path/cpu_tuning.h).
+// parameters that change how the path runs the chain (path/cpu_rows.h).
 //
 // - `validate` compares the bytes with those of the generic rows. It needs no child process, because no code is built.
 // - `time` uses the host's clock. A frame's time includes one read of its result, because every user reads it.

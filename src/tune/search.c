@@ -2,7 +2,7 @@
 #include "tune/search.h"
 
 #include "base/alloc.h"
-#include "base/random.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdlib.h>

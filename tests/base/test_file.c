@@ -1,6 +1,5 @@
 // test_file.c: files are read up to a limit, and written completely or not at all; changes of a directory's files
 #include "base/file.h"
-#include "base/file_watch.h"
 
 #include "close_error.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 // test_pages.c: the size of the last level of cache, from the kernel's files
-#include "base/pages.h"
+#include "base/alloc.h"
 #include "check.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 // take no more memory than the limit, and a thread that waits for memory has none and no image in flight; a signal ends
 // a file that is not filtered yet; many new files are several groups
 #include "base/json_text.h"
-#include "batch/queue.h"
 #include "batch/report.h"
 #include "batch/worker.h"
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum { BITS = 32, TIME_BITS = 24, BLACK = 16, WHITE = 235, NEUTRAL = 128 };
-enum { NS_PER_S = 1000000000, NS_PER_UNIT = 100000, UNITS_PER_MS = 10, LOOK_NS = NS_PER_S / 60, FIND_S = 300 };
+enum { NS_PER_UNIT = 100000, UNITS_PER_MS = 10, LOOK_NS = NS_PER_S / 60, FIND_S = 300 };
 static const uint32_t time_mask = (1u << TIME_BITS) - 1;
 
 static uint32_t units(int64_t time_ns)

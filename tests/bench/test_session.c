@@ -1,7 +1,7 @@
 // test_session.c: the cases of a session on made times: turns, loops, runs, rounds, medians, failures; whole
 // frames on a made path; no device
 #include "base/clock.h"
-#include "bench/frames.h"
+#include "bench/pool.h"
 #include "bench/session.h"
 
 #include "unit.h"

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
     check_sensors(pci, 2100, 71);
     struct energy_device nvidia = {.nvidia = true, .library = argv[1], .pci = "0000:41:00.0"};
     check_sensors(nvidia, 1980, 44);
-    nvidia.pci = "0000:42:00.0";
+    strcpy(nvidia.pci, "0000:42:00.0");
     check_sensors(nvidia, 0, 0);
     nvidia.library = "libnone.so.1";
     check_sensors(nvidia, 0, 0);

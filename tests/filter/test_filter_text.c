@@ -1,5 +1,5 @@
 // test_filter_text.c: the words of the filter `text`
-#include "filter/text.h"
+#include "filter/picture.h"
 #include "unit.h"
 
 #include <stdlib.h>

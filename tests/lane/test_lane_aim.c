@@ -1,6 +1,6 @@
 // test_lane_aim.c: finds the pitch of the camera in drawn pictures
-#include "lane/aim.h"
-#include "lane/calibration.h"
+#include "lane/lane_camera.h"
+#include "lane/pipeline.h"
 #include "unit.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 // test_lane_camera.c: calibrations, and the way from the ground to the picture and back
-#include "lane/calibration.h"
 #include "lane/lane_camera.h"
 #include "scratch.h"
 #include "unit.h"

@@ -1,7 +1,6 @@
 // test_lane_finder.c: finds and follows lines in made tables of column sums
-#include "base/random.h"
+#include "base/hash.h"
 #include "lane/finder.h"
-#include "lane/tracker.h"
 #include "unit.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // test_cpu_tuning.c: the cpu path gives the same bytes with all its parameters, and uses tuning results
-#include "path/cpu_tuning.h"
+#include "path/cpu_rows.h"
 #include "path/path.h"
 #include "pictures.h"
 #include "scratch.h"

@@ -1,7 +1,7 @@
 // test_gl.c: faults of GL, compilers' messages and the use of programs in the gl path
 #include "compute/device.h"
 #include "compute/gl_context.h"
-#include "path/gl_program.h"
+#include "path/pass_text.h"
 #include "path/path.h"
 #include "unit.h"
 

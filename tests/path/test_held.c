@@ -4,7 +4,7 @@
 // the file in place, with another size.
 #include "compute/device.h"
 #include "compute/gl_context.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 #include "path/path.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 // pictures.c: deterministic test input: random numbers, images of all shapes, frames with odd strides
 #include "pictures.h"
 
-#include "base/pages.h"
+#include "base/alloc.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // test_sketch.c: rectangles and letters are drawn at their places, and cut at the edges of the image
-#include "screen/sketch.h"
+#include "screen/canvas.h"
 
 #include "unit.h"
 

@@ -545,11 +545,11 @@ static void test_names(void)
     static const struct {
         const char *like, *chain, *name, *look;
     } rows[] = {{"IMG 1.jpg", "gray,contrast", "IMG 1-ink.png", "ink"},
-                {"some/IMG 1.jpg", "gray,contrast=1.2", "IMG 1-gray-contrast.png"},
-                {"some/IMG 1.jpg", "gray,contrast", "IMG 1-gray-contrast-2.png"},
-                {"IMG 1.jpg", "none", "IMG 1.png"},
-                {"/tmp/.a", "gray", ".a-gray.png"},
-                {"", "gray", "monocle-0001.png"}};
+                {"some/IMG 1.jpg", "gray,contrast=1.2", "IMG 1-gray-contrast.png", NULL},
+                {"some/IMG 1.jpg", "gray,contrast", "IMG 1-gray-contrast-2.png", NULL},
+                {"IMG 1.jpg", "none", "IMG 1.png", NULL},
+                {"/tmp/.a", "gray", ".a-gray.png", NULL},
+                {"", "gray", "monocle-0001.png", NULL}};
     enum { ROWS = sizeof(rows) / sizeof(*rows) };
     struct chain chain;
     struct claim claim;

@@ -1,7 +1,7 @@
 // test_settings.c: undo of changes of the chain; users' filters that are edited
 #include "stream/settings.h"
 
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include "unit.h"
 

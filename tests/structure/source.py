@@ -49,7 +49,7 @@ GENERATED = {"filter/filter_kernels.h", "filter/filter_list.h"}
 # Headers of third-party libraries, and the only files that may include them.
 HOMES = {
     r"linux/videodev2\.h": r"src/image/videodev\.h",
-    r"linux/close_range\.h": r"src/base/system_calls\.h",
+    r"linux/close_range\.h": r"src/base/child\.c",
     r"libv4l.*": r"src/(image/videodev|source/camera_device)\.c",
     r"stb_image.*": r"src/image/codec/stb\.c",
     r"stb_truetype\.h": r"src/(screen/canvas|image/font)\.c",
@@ -64,7 +64,7 @@ HOMES = {
     r"(pipewire|spa)/.*": r"src/(image|source)/pipewire(_nodes)?\.c|src/sink/pipewire_camera\.c",
     r"GLFW/.*": r"src/screen/window\.c",
     r"X11/.*": r"src/screen/window\.c",
-    r"dlfcn\.h": r"src/(base/library|screen/window|compute/(energy|gl_context)|inspect/inspect|path/user_rows)\.c",
+    r"dlfcn\.h": r"src/(base/library|screen/window|compute/gl_context|inspect/inspect|path/user_rows)\.c",
     r"epoxy/.*|GL/.*|EGL/.*":
         r"src/screen/.*|src/base/gl_handles\.c|src/compute/(texture|gl_context)\.c|src/path/(gl.*|zerocopy)\.c",
     r"CL/cl_gl\.h": r"src/compute/.*\.c",
@@ -73,14 +73,14 @@ HOMES = {
     r"immintrin\.h": r"src/base/vector\.h",
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
-        r"src/(command/.*|control/.*|bench/(bench|figure|results)|inspect/.*|batch/(batch|merge|report)|"
+        r"src/(command/.*|control/.*|bench/(bench|results)|inspect/.*|batch/(batch|merge|report)|"
         r"tune/(kernel/spec_read|study)|base/(json_text|trace)|"
-        r"lane/(calibration|lane_camera|score|truth)|path/backend|source/video_info)\.c",
+        r"lane/(lane_camera|score)|path/backend|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.
 ROWS = {
     r"PATH_(OPENCL|ZEROCOPY)":
-        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect_device\.c",
+        r"src/path/.*|src/batch/(batch|choose|runner)\.c|src/inspect/inspect\.c",
     r"PIXFMT_(?!RGBA|GREY|COUNT|PLANES)\w+":  # formats of files, cameras and measurements, and defaults
         r"src/(image/(pixfmt|image|y4m|codec/).*|sink/virtual_camera\.c|source/(camera.*|generated|video_info)\.c|"
         r"bench/(filters|paths|pool)\.c|batch/worker\.c|matte/programs\.c)",
@@ -387,7 +387,7 @@ def rule_globals(root):
     allowed = {"src/base/driver_call.c": "driver_calls", "src/base/gl_handles.c": "software",
                "src/base/log.c": "log_state", "src/base/process.c": "interrupted",
                "src/compute/drivers.c": "directories", "src/source/cameras.c": "busy",
-               "src/filter/user_filters.c": "registry", "src/filter/file_resource.c": "resources",
+               "src/filter/user_filter.c": "registry", "src/filter/file_resource.c": "resources",
                "src/filter/text.c": "known", "src/matte/source.c": "sources"}
     for name in files(root, r"^src/.*\.c$"):
         for number, line in enumerate(lines(root, name), 1):
@@ -437,7 +437,7 @@ def rule_paths(root):
 
 def rule_documents(root):
     """pixels.md names every filter and pixel format; every property has a help text, for `ctl SOCKET list`."""
-    tables = ["src/command/live/property_table.c", "src/control/stream_properties.c"]
+    tables = ["src/command/live/property_table.c", "src/control/properties.c"]
     read = {name: "\n".join(lines(root, name)) for name in
             ["docs/pixels.md", "kernels/meson.build", "src/image/pixfmt.c", *tables]}
     listed = re.search(r"filter_names = \[(.*?)\]", read["kernels/meson.build"], re.DOTALL)

@@ -10,7 +10,6 @@
 //   dump       writes the picture without padding to a file
 //   stamp      writes the time of each frame to its first 8 bytes
 //   dma        the memory is DMA buffers of /dev/udmabuf; without that driver, files that are said to be DMA buffers
-#define _GNU_SOURCE // memfd_create
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

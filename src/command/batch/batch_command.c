@@ -10,7 +10,7 @@
 #include "command/command.h"
 #include "command/looks.h"
 #include "command/shared.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include <jansson.h>
 #include <limits.h>

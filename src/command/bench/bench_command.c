@@ -8,7 +8,7 @@
 #include "bench/results.h"
 #include "command/command.h"
 #include "command/shared.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // calibrate.c: `lane --calibrate`: the user moves the four points of the calibration in a window
-#include "command/lane/lane.h"
+#include "command/lane/lane_report.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "lane/calibration.h"
+#include "lane/lane_camera.h"
 #include "lane/pipeline.h"
+#include "screen/canvas.h"
 #include "screen/renderer.h"
-#include "screen/sketch.h"
 
 #include <math.h>
 #include <stdio.h>

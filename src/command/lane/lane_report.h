@@ -1,10 +1,12 @@
 // lane_report.h: shows the lines of a frame: as JSON, in a picture, and in the window
 #pragma once
 
-#include "lane/aim.h"
+#include "base/options.h"
+#include "command/shared.h"
+#include "lane/finder.h"
+#include "lane/lane_camera.h"
 #include "lane/pipeline.h"
-#include "lane/tracker.h"
-#include "screen/sketch.h"
+#include "screen/canvas.h"
 #include "stream/stream.h"
 
 #include <limits.h>
@@ -79,3 +81,22 @@ bool lane_window_show(struct lane_window *window, struct lane_pipeline *pipeline
 // Returns the window, whose GL context paths may use that this thread closes before.
 struct window *lane_window_window(const struct lane_window *window);
 bool lane_window_lost(const struct lane_window *window); // the display was lost (logged)
+
+// ---- the options of the command ----
+
+struct lane_options {
+    const char *camera, *points, *config, *score;
+    struct output_options outputs;
+    struct mode_options mode;
+    const char *device, *socket, *culane, *marks;
+    int path, threads; // path -1: the user named none
+    double lane_width;
+    int frames;
+    bool loop, fast, headless, json, measures, calibrate, independent;
+    int log_level;
+};
+
+// `--calibrate`: the user moves the four points of the calibration in a window.
+// Shows the frames of the stream's source until the user quits; the caller closes the stream. The points start at the
+// camera's, or on the lane of the first frame. Enter writes them to the file of --config. Returns an exit code.
+enum exit_code lane_calibrate(struct stream *stream, const struct lane_camera *camera, const struct lane_options *o);

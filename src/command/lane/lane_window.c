@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "image/convert.h"
 #include "lane/lane_camera.h"
+#include "screen/canvas.h"
 #include "screen/renderer.h"
-#include "screen/sketch.h"
 
 #include <math.h>
 #include <stdio.h>

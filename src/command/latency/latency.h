@@ -7,7 +7,7 @@
 #include "screen/renderer.h"
 #include "stream/stream.h"
 
-// ---- flash_finder.c: finds the cells of a camera frame that show the flash, and measures their brightness ----
+// ---- finds the cells of a camera frame that show the flash, and measures their brightness ----
 
 enum { FINDER_COLUMNS = 32, FINDER_ROWS = 24, FINDER_CELLS = FINDER_COLUMNS * FINDER_ROWS };
 

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "source/source.h"
-#include "stream/note.h"
+#include "stream/state.h"
 
 struct controls {
     struct source_setting *setting; // for source_setup: first the settings of the file, then those of the command line

@@ -1,11 +1,9 @@
 // events.c: carries out keys, choices from lists, pointer events and the requests of the control socket
-#include "command/live/events.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/controls.h"
-#include "command/live/lists.h"
 #include "command/live/report.h"
 #include "command/live/session.h"
 #include "command/live/view.h"
@@ -424,7 +422,7 @@ static void leave(struct session *s)
     enum { LEAVE_S = 5 };
     const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
     const int64_t now_ns = clock_now_ns();
-    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < LEAVE_S * INT64_C(1000000000)))
+    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < LEAVE_S * NS_PER_S))
         s->stream.quit = true;
     else
         note_set(&s->stream.note, false, LEAVE_S, "%s runs: the same key again quits",

@@ -1,11 +1,10 @@
 // lists.c: the lists of filters, looks and actions in the window: rows, keys and mouse, pictures of the looks
-#include "command/live/lists.h"
 
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/thread.h"
-#include "command/live/events.h"
 #include "command/live/report.h"
+#include "command/live/session.h"
 #include "command/live/view.h"
 #include "path/path.h"
 

@@ -7,7 +7,7 @@
 #include "base/resource.h"
 #include "command/looks.h"
 #include "command/shared.h"
-#include "filter/user_filters.h"
+#include "filter/user_filter.h"
 #include "path/path.h"
 #include "sink/recording.h"
 #include "source/source.h"

@@ -6,8 +6,8 @@
 #include "screen/keys.h"
 #include "source/source.h"
 #include "stream/output_files.h"
+#include "stream/playback.h"
 #include "stream/settings.h"
-#include "stream/source_change.h"
 
 enum { OPTION_NOT_GIVEN = 0xff };
 

@@ -1,7 +1,6 @@
-// property_table.c: the settings of the live view, each row below its functions; stream_properties.c has the others
+// property_table.c: the settings of the live view, each row below its functions; control/properties.c has the others
 #include "base/log.h"
 #include "command/live/controls.h"
-#include "command/live/events.h"
 #include "command/live/session.h"
 #include "command/shared.h"
 

@@ -5,8 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "command/live/events.h"
-#include "command/live/lists.h"
 #include "command/live/live_options.h"
 #include "command/live/view.h"
 
@@ -129,6 +127,13 @@ static bool resume_chain(struct session *s)
     return true;
 }
 
+// The user has not chosen the present chain: it is not kept.
+static void last_run_chain(struct session *s)
+{
+    for (int i = 0; i < CHAIN_PARTS; i++)
+        chain_print_part(&s->stream.settings.chain, i + PART_CAMERA, s->last.first_part[i]);
+}
+
 // Returns false (logged) if the run must not start.
 static bool last_run_open(struct session *s)
 {
@@ -147,12 +152,6 @@ static bool last_run_open(struct session *s)
         resumed = resume_chain(s);
     last_run_chain(s);
     return resumed;
-}
-
-void last_run_chain(struct session *s)
-{
-    for (int i = 0; i < CHAIN_PARTS; i++)
-        chain_print_part(&s->stream.settings.chain, i + PART_CAMERA, s->last.first_part[i]);
 }
 
 static void last_run_close(struct session *s)
@@ -193,7 +192,7 @@ static void last_run_close(struct session *s)
 // ---- showcase ----
 
 enum { LOOK_S = 5, SWEEP_S = 12 }; // how long a look is shown; round of the divider
-static const int64_t divider_step_ns = 1000000000 / 60;
+static const int64_t divider_step_ns = NS_PER_S / 60;
 static const double divider_room = 0.4; // it moves from 0.1 to 0.9
 
 static void show_look(struct session *s, int look)
@@ -234,7 +233,7 @@ void showcase_step(struct session *s)
     }
     if (panes_building(s->stream.panes)) {
         showcase->look_ns = now;
-    } else if (now - showcase->look_ns > LOOK_S * INT64_C(1000000000)) {
+    } else if (now - showcase->look_ns > LOOK_S * NS_PER_S) {
         show_look(s, (showcase->look + 1) % s->looks.count);
         panes_changed(s->stream.panes, false);
     }

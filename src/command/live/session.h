@@ -12,9 +12,13 @@
 #include "command/looks.h"
 #include "control/control.h"
 #include "control/properties.h"
-#include "lane/truth.h"
+#include "lane/score.h"
+#include "screen/keys.h"
+#include "screen/window.h"
 #include "stream/settings.h"
 #include "stream/stream.h"
+
+#include <stdbool.h>
 
 enum { DIGIT_LINES = 6, DIGIT_COLUMNS = 36 };
 
@@ -128,15 +132,9 @@ void showcase_end(struct session *session);
 // Returns the name of the look that is shown; NULL: the showcase is off.
 const char *showcase_look(const struct session *session);
 
-void last_run_chain(struct session *session); // the user has not chosen the present chain: it is not kept
-
 // live.c: what the session does for its stream, whose context is the session.
 extern const struct stream_client live_client;
 extern const struct property live_properties[]; // property_table.c: their context is the session; as controlled.own
-
-// stages.c: runs the first frame of the source through the first filters of the chain, one more each time. Saves the
-// images and the page of --stages. False on failure (logged), or if a signal arrives.
-bool stages_run(struct session *session);
 
 // Opens everything and builds the first path; session->options is set. False on failure (logged), or if the user quits
 // meanwhile: session->stream.code is the exit code.
@@ -144,3 +142,42 @@ bool session_open(struct session *session);
 // Closes everything. False if a driver is still busy or the display is lost. The session and all that they use must
 // then stay as they are, and the caller exits with EXIT_AT_ONCE.
 bool session_close(struct session *session);
+
+// ---- events.c: carries out keys, pointer events and the requests of the control socket ----
+
+struct filter;
+struct session;
+
+// Fills in the keys and their list, which has the names of the looks.
+void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
+void events_open(struct session *session);
+// Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
+void events_hint(struct session *session, double seconds);
+// Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
+// back, and serves no control socket.
+void events_handle(struct session *session, bool quit_only);
+// The same for a key's action. `digit`: of an action with digits; -1: none.
+bool events_press(struct session *session, const char *action, long long digit, char why[PROPERTY_WHY]);
+// Starts to save the main pane's result (session->save.both: before and after the chain) under a new name.
+void events_save_picture(struct session *session);
+// Call often. When a picture is saved or has failed, the note reports the name or the failure. `wait`: waits until all
+// are.
+void events_picture_saved(struct session *session, bool wait);
+// Shows the look of this name; "none": no filter. The note names a failure.
+void events_show_look(struct session *session, const char *name);
+// Adds the filter after the selected one. NULL: the first filter.
+void events_add_filter(struct session *session, const struct filter *filter);
+
+// ---- lists.c: the lists of filters, looks and actions in the window ----
+
+struct choice_list;
+
+// Opens a list; `event` NULL: in the middle of the window, else at the pointer.
+void lists_open(struct session *session, enum chooser_kind kind, const struct window_event *event);
+// Handles a key or a pointer event. Returns false if no list is open.
+bool lists_event(struct session *session, const struct window_event *event);
+// Makes the next picture of the open list of looks. Call often.
+void lists_step(struct session *session);
+// Fills in the rows of the open list that the window shows; nothing if no list is open.
+void lists_fill(const struct session *session, struct choice_list *list);
+void lists_close(struct session *session); // at the end of the run

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "base/text.h"
 
 #include <errno.h>

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUEUE = 256, NS_PER_S = 1000000000 };
+enum { QUEUE = 256 };
 
 struct picture {
     int64_t due_ns;

@@ -1,8 +1,93 @@
-// clahe.c: equalizes the histograms of tiles, with limited contrast
+// measured.c: filters whose tables and levels come from a histogram of the input (histogram.h)
 #include "filter/chain.h"
 #include "filter/histogram.h"
+#include "filter/tables.h"
 
 #include <math.h>
+
+extern const struct filter filter_equalize, filter_autolevels, filter_otsu, filter_grayworld, filter_clahe;
+
+// ---- equalize: tones so that each is as frequent as the others ----
+
+static bool prepare_table(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    tables_start(arguments);
+    return true;
+}
+
+const struct filter filter_equalize = {
+    .name = "equalize",
+    .summary = "equalize the histogram: use all tones equally",
+    .example = "equalize",
+    .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
+    .table = true,
+    .prepare = prepare_table,
+    .measured = &(const struct filter_measured){.measure = equalize_measure},
+};
+
+// ---- autolevels: black and white points ----
+
+static const struct param cut_params[] = {
+    {"cut", PARAM_REAL, .max = 20, .preset = 0.5f, .step = 0.25f,
+     .help = "share of the darkest pixels that become black, and of the brightest that become white, at most, in %"},
+    {0},
+};
+
+static bool prepare_cut(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    tables_start(arguments);
+    arguments->value[arguments->count++] = (int32_t)floor(values->value[0] * 100 + 0.5);
+    return true;
+}
+
+const struct filter filter_autolevels = {
+    .name = "autolevels",
+    .summary = "set the black point and the white point by the histogram",
+    .example = "autolevels=1",
+    .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
+    .table = true,
+    .params = cut_params,
+    .prepare = prepare_cut,
+    .measured = &(const struct filter_measured){.measure = autolevels_measure},
+};
+
+// ---- otsu: black and white by luma, at the level that separates dark and bright pixels best ----
+
+enum { MIDDLE = 128 };
+
+static bool prepare_level(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+{
+    arguments->count = 1;
+    arguments->value[0] = MIDDLE; // until a picture has been measured
+    return true;
+}
+
+const struct filter filter_otsu = {
+    .name = "otsu",
+    .summary = "black and white: split at the level of Otsu's method",
+    .example = "otsu",
+    .kind = FILTER_POINT,
+    .color = FILTER_MAKES_GREY,
+    .prepare = prepare_level,
+    .measured = &(const struct filter_measured){.measure = otsu_measure},
+};
+
+// ---- grayworld: automatic white balance: the mean colour becomes grey ----
+
+const struct filter filter_grayworld = {
+    .name = "grayworld",
+    .summary = "automatic white balance: make the mean colour grey",
+    .example = "temperature=3500,grayworld",
+    .kind = FILTER_POINT,
+    .color = FILTER_KEEPS_GREY,
+    .table = true,
+    .prepare = prepare_table,
+    .measured = &(const struct filter_measured){.measure = grayworld_measure, .colors = true},
+};
+
+// ---- clahe: equalizes the histograms of tiles, with limited contrast ----
 
 enum { CLAHE_CLIP, CLAHE_TILES };
 enum { ONE = 2048 }; // the weight of a tile at its centre (kernels/clahe.cl)
@@ -54,7 +139,6 @@ static bool fill(const struct stage *stage, const struct stage_size *size, int32
     return true;
 }
 
-extern const struct filter filter_clahe;
 const struct filter filter_clahe = {
     .name = "clahe",
     .summary = "equalize the histogram of each part of the image, with limited contrast",

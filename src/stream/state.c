@@ -1,5 +1,5 @@
-// note.c: the message at the bottom of the window
-#include "stream/note.h"
+// state.c: the message at the bottom of the window
+#include "stream/state.h"
 
 #include "base/clock.h"
 
