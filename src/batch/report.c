@@ -265,6 +265,7 @@ void totals_add(struct totals *totals, const struct outcome *outcome)
 {
     totals->status[outcome->status]++;
     totals->fault[outcome->fault]++;
+    totals->waiting += outcome->status == STATUS_SKIPPED && outcome->fault == FAULT_MISSING;
     for (int i = 0; i < STEPS; i++)
         totals->step_ns[i] += outcome->step_ns[i];
     if (outcome->status != STATUS_DONE)

@@ -10,7 +10,8 @@ struct totals {
     size_t status[STATUSES], fault[FAULTS];
     int64_t step_ns[STEPS];
     uint64_t pixels, input_bytes, output_bytes;
-    size_t on_cpu; // files that the cpu path filtered
+    size_t on_cpu;  // files that the cpu path filtered
+    size_t waiting; // skipped files that wait for a filter's file
 };
 
 // The description of a run, for its start line and summary

@@ -411,8 +411,10 @@ static void print_totals(void *context, const struct totals *totals, const struc
     printf("%zu of %zu files done", status[STATUS_DONE], run->files);
     if (seconds > 0 && status[STATUS_DONE] > 0)
         printf(" in %.1f s (%.1f per second)", seconds, (double)status[STATUS_DONE] / seconds);
-    if (status[STATUS_SKIPPED] > 0)
-        printf(", %zu skipped (their outputs exist)", status[STATUS_SKIPPED]);
+    if (status[STATUS_SKIPPED] > totals->waiting)
+        printf(", %zu skipped (their outputs exist)", status[STATUS_SKIPPED] - totals->waiting);
+    if (totals->waiting > 0)
+        printf(", %zu waiting for a file of a filter", totals->waiting);
     if (status[STATUS_FAILED] > 0)
         printf(", %zu failed", status[STATUS_FAILED]);
     if (left > 0)

@@ -699,7 +699,8 @@ static const struct option options[] = {
      .offset = AT(calibrate),
      .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
     {"marks", 0, OPTION_TEXT, "NAME",
-     .help = "the program ~/.config/monocle/mattes/NAME makes the picture of the marks: white is paint (docs/lane.md)",
+     .help = "the program ~/.config/monocle/mattes/NAME makes the picture of the marks: white is paint (docs/lane.md); "
+             "none: no program",
      .offset = AT(marks), .excludes = "calibrate|score"},
     PATH_OPTION(AT(path), "pipeline"),
     DEVICE_OPTION(AT(device), "", ""),
@@ -826,6 +827,8 @@ static int lane_main(int argc, char **argv)
         log_error("--measures prints nothing without --json; add it");
         return EXIT_USAGE;
     }
+    if (o.marks && strcmp(o.marks, "none") == 0)
+        o.marks = NULL;
     char why[MATTE_WHY] = "the name has letters, digits, '-' and '_'";
     if (o.marks && (!matte_name_ok(o.marks) || !matte_ready(o.marks, why))) {
         log_error("--marks: %s", why);
