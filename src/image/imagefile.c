@@ -68,11 +68,12 @@ bool imagefile_decode(struct image *image, const void *data, size_t size, char w
     codec_to_srgb(codec);
     const bool ok =
         codec_head(codec, data, size, 0, &head, &error) && decode_head(codec, data, size, &head, image, &error);
+    const unsigned told = ok ? head.remarks & (CODEC_UNPROFILED | CODEC_BRIGHT) : 0;
     codec_close(codec);
     if (!ok)
         snprintf(why, IMAGEFILE_WHY, "%s%s", error.why, error.fault == CODEC_DAMAGED ? "; copy it again" : "");
     else
-        snprintf(why, IMAGEFILE_WHY, "%s", head.remarks & CODEC_UNPROFILED ? codec_remark_text(CODEC_UNPROFILED) : "");
+        snprintf(why, IMAGEFILE_WHY, "%s", told ? codec_remark_text(told) : "");
     return ok;
 }
 

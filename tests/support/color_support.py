@@ -1,4 +1,5 @@
 """color_support.py: ICC profiles of a matrix and curves (ICC.1:2022), their conversion to sRGB; PNG and TIFF files"""
+import math
 import struct
 import zlib
 
@@ -8,6 +9,7 @@ from batch_support import png_chunk
 SRGB = ((0.4360747, 0.3850649, 0.1430804), (0.2225045, 0.7168786, 0.0606169), (0.0139322, 0.0971045, 0.7141733))
 DISPLAY_P3 = ((0.515121, 0.291977, 0.157104), (0.241196, 0.692245, 0.066574), (-0.001053, 0.041885, 0.784073))
 ADOBE_RGB = ((0.6097559, 0.2052401, 0.1492240), (0.3111242, 0.6256560, 0.0632197), (0.0194811, 0.0608902, 0.7448387))
+BT2020 = ((0.673459, 0.165661, 0.125100), (0.279033, 0.675338, 0.045629), (-0.001931, 0.029984, 0.797147))
 ROMM = ((0.7976749, 0.1351917, 0.0313534), (0.2880402, 0.7118741, 0.0000857), (0, 0, 0.82521))
 SRGB_CURVE = (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)
 D50 = (0.9642, 1, 0.8249)
@@ -49,6 +51,8 @@ def grey_profile(curve):
 
 def linear(curve, value):
     """Applies a curve to a value from 0 to 1."""
+    if callable(curve):
+        return curve(value)
     if isinstance(curve, tuple):
         g, a, b, c, d = curve
         return (a * value + b) ** g if value >= d else c * value
@@ -57,6 +61,19 @@ def linear(curve, value):
     place = value * (len(curve) - 1)
     i = min(int(place), len(curve) - 2)
     return (curve[i] + (curve[i + 1] - curve[i]) * (place - i)) / 65535
+
+
+def pq(value):
+    """Light of a value of SMPTE ST 2084; 1 is 203 cd/m2."""
+    power = value ** (1 / 78.84375)
+    return min((max(power - 0.8359375, 0) / (18.8515625 - 18.6875 * power)) ** (1 / 0.1593017578125) * 10000 / 203, 1)
+
+
+def hlg(value):
+    """Light of a value of BT.2100 HLG; 1 is that of the value 0.75."""
+    def scene(v):
+        return v * v / 3 if v <= 0.5 else (math.exp((v - 0.55991073) / 0.17883277) + 0.28466892) / 12
+    return min((scene(value) / scene(0.75)) ** 1.2, 1)
 
 
 def encoded(value):

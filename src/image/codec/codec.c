@@ -112,14 +112,15 @@ static const struct {
     {CODEC_NO_END, "the file has all pixels, but no end marker (EOI)"},
     {CODEC_DEEP, "its channels have more than 8 bits and are reduced to 8"},
     {CODEC_FRAMES, "it is an animation: all frames but the first are left out"},
-    {CODEC_UNPROFILED, "its colour profile is damaged or not for its pixels, so they count as sRGB"},
+    {CODEC_UNPROFILED, "its colour profile is damaged, unknown or not for its pixels, so they count as sRGB"},
+    {CODEC_BRIGHT, "it is HDR (PQ or HLG): light above 203 cd/m2 is cut"},
     {CODEC_CLEAR, "its transparency is left out: transparent pixels show their hidden colours"},
 };
 
-const char *codec_remark_text(enum codec_remark remark)
+const char *codec_remark_text(unsigned set)
 {
     size_t i = 0;
-    while (remarks[i].remark != remark)
+    while (!(remarks[i].remark & set))
         i++;
     return remarks[i].text;
 }
@@ -325,6 +326,20 @@ static void check_metadata(struct codec_head *head)
         metadata->aspect[0] = metadata->aspect[1] = 0;
 }
 
+// Replaces the profile by that of the image's code points.
+static void take_codes(struct codec *codec, struct codec_head *head)
+{
+    enum { TRANSFER_PQ = 16, TRANSFER_HLG = 18 };
+    struct codec_metadata *metadata = &head->metadata;
+    const int transfer = metadata->codes[1];
+    if (metadata->codes[0] == 0 || (metadata->icc.data && !codec->to_srgb))
+        return;
+    if (!profile_of_codes(&codec->profile, metadata->codes, &metadata->icc))
+        head->remarks |= codec->to_srgb && !metadata->icc.data ? CODEC_UNPROFILED : 0;
+    else if (codec->to_srgb && metadata->icc.data && (transfer == TRANSFER_PQ || transfer == TRANSFER_HLG))
+        head->remarks |= CODEC_BRIGHT;
+}
+
 // Prepares the conversion to sRGB. The metadata then describe the converted image. Returns false if the pixels cannot
 // be shown without a profile.
 static bool check_colours(struct codec *codec, struct codec_head *head, struct codec_error *error)
@@ -334,6 +349,7 @@ static bool check_colours(struct codec *codec, struct codec_head *head, struct c
     const enum profile_pixels pixels = head->inks ? PROFILE_INK : grey ? PROFILE_GREY : PROFILE_RGB;
     const enum pixfmt format = codec_goes_by_rows(head->format) && !grey ? PIXFMT_RGBA : head->shape.format;
     enum profile_use use = PROFILE_UNKNOWN;
+    take_codes(codec, head);
     if (codec->to_srgb && metadata->icc.data)
         use = profile_prepare(&codec->profile, metadata->icc, pixels, format, deep);
     if (codec->to_srgb)

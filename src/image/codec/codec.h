@@ -89,6 +89,7 @@ struct codec_metadata {
     struct codec_bytes chunks; // a sequence of whole PNG chunks, for PNG outputs only
     double density[2];         // pixels per inch across and down; 0: unknown
     double aspect[2];          // pixels per length across and down, if only their ratio is known; otherwise 0
+    uint8_t codes[2];          // code points of primaries and transfer (ITU-T H.273); 0: none
     char left_out[CODEC_WHY];  // "its colour profile is damaged and is left out"; "": nothing
     enum codec_colours colours;
 };
@@ -99,10 +100,11 @@ enum codec_remark {
     CODEC_DEEP = 2,        // it has more than 8 bits per channel
     CODEC_FRAMES = 4,      // it is an animation
     CODEC_CLEAR = 8,       // it has transparent pixels, which the output shows
-    CODEC_UNPROFILED = 16, // codec_to_srgb: its colour profile is damaged or not for its pixels
+    CODEC_UNPROFILED = 16, // codec_to_srgb: its colour profile is damaged, unknown or not for its pixels
+    CODEC_BRIGHT = 32,     // codec_to_srgb: it is HDR
 };
 
-const char *codec_remark_text(enum codec_remark remark); // half a sentence, for a message
+const char *codec_remark_text(unsigned set); // of a remark of a set: half a sentence, for a message
 
 struct codec_head {
     enum codec_format format;

@@ -64,7 +64,7 @@ size_t codec_chunk_bytes(const uint8_t *chunk)
 
 bool codec_names_colours(const uint8_t *chunk)
 {
-    static const char types[][5] = {"cICP", "cHRM", "gAMA", "sRGB"};
+    static const char types[][5] = {"cICP", "cHRM", "gAMA", "sRGB", "mDCV", "cLLI"};
     bool found = false;
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
         found = found || memcmp(chunk + 4, types[i], 4) == 0;

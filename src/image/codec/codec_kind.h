@@ -58,7 +58,7 @@ void codec_leave_out(struct codec_error *error, const char *what);
 bool codec_begins(struct codec_bytes bytes, const char *with, size_t size);
 
 // PNG chunks of codec_metadata.chunks: the bytes of the one at `chunk`, and whether it names colours (cICP, cHRM, gAMA,
-// sRGB).
+// sRGB, mDCV, cLLI).
 size_t codec_chunk_bytes(const uint8_t *chunk);
 bool codec_names_colours(const uint8_t *chunk);
 

@@ -34,6 +34,8 @@ enum {
     F(image_handle_get_metadata)                                                                                       \
     F(image_handle_get_raw_color_profile_size)                                                                         \
     F(image_handle_get_raw_color_profile)                                                                              \
+    F(image_handle_get_nclx_color_profile)                                                                             \
+    F(nclx_color_profile_free)                                                                                         \
     F(decode_image)                                                                                                    \
     F(image_get_plane_readonly)                                                                                        \
     F(image_get_width)                                                                                                 \
@@ -134,11 +136,23 @@ static void take_block(const struct heif *heif, const struct opened *opened, con
         *bytes = (struct codec_bytes){buffer->data + skip, size - skip};
 }
 
+// Takes the code points of an image without a profile.
+static void take_codes(const struct heif *heif, const struct opened *opened, struct codec_metadata *metadata)
+{
+    struct heif_color_profile_nclx *nclx = NULL;
+    if (metadata->icc.data || heif->image_handle_get_nclx_color_profile(opened->handle, &nclx).code != heif_error_Ok)
+        return;
+    metadata->codes[0] = (uint8_t)nclx->color_primaries;
+    metadata->codes[1] = (uint8_t)nclx->transfer_characteristics;
+    heif->nclx_color_profile_free(nclx);
+}
+
 static void take_metadata(struct heif *heif, const struct opened *opened, struct codec_metadata *metadata)
 {
     heif_item_id ids[METADATA_MOST];
     const int count = heif->image_handle_get_list_of_metadata_block_IDs(opened->handle, NULL, ids, METADATA_MOST);
     take_block(heif, opened, NULL, 0, &heif->icc, &metadata->icc);
+    take_codes(heif, opened, metadata);
     for (int i = 0; i < count; i++) {
         const char *type = heif->image_handle_get_metadata_type(opened->handle, ids[i]);
         const char *content = heif->image_handle_get_metadata_content_type(opened->handle, ids[i]);

@@ -423,6 +423,7 @@ static bool is_exif_copy(struct codec_bytes text)
 static void take_other(struct png *png, const struct chunk *chunk, struct header *header,
                        struct codec_metadata *metadata)
 {
+    enum { FULL_RANGE = 1 };
     struct codec_bytes text = chunk->bytes;
     int row = 0;
     while (row < KEPT_CHUNKS && !chunk_is(chunk, kept_chunks[row].type))
@@ -449,6 +450,8 @@ static void take_other(struct png *png, const struct chunk *chunk, struct header
         codec_lacks(metadata, "texts beyond 16 MiB are left out");
     } else if (codec_buffer_append(&png->chunks, chunk->bytes.data - CHUNK_HEAD, chunk->bytes.size + CHUNK_EXTRA)) {
         metadata->chunks = (struct codec_bytes){png->chunks.data, png->chunks.size};
+        if (chunk_is(chunk, "cICP") && text.data[3] == FULL_RANGE)
+            memcpy(metadata->codes, text.data, sizeof(metadata->codes));
     }
 }
 

@@ -27,5 +27,9 @@ void profile_convert(const struct profile *profile, uint8_t *pixels, int count);
 // Converts RGBA pixels of 16 bits; grey ones have three equal channels.
 void profile_convert_deep(const struct profile *profile, const uint16_t (*from)[4], uint8_t (*to)[4], int count);
 
+// Replaces the profile by that of the code points (codec_metadata.codes), or by none if they mean sRGB. HDR becomes
+// light up to white. The profile is valid until the next call. Returns false for unknown code points.
+bool profile_of_codes(struct profile **profile, const uint8_t codes[2], struct codec_bytes *icc);
+
 // Returns a profile of sRGB, whose bytes are the same at each call; none without lcms2.
 struct codec_bytes profile_srgb(struct profile *profile);

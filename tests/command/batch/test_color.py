@@ -9,8 +9,8 @@ import sys
 sys.path.append(sys.path[0] + "/../../support")
 from batch_support import batch, digests, lines, outcome, png_chunk
 from checks import Checks, at, programs, skip
-from color_support import (ADOBE_RGB, DISPLAY_P3, ROMM, SRGB, SRGB_CURVE, grey_profile, make_png, make_profile,
-                           make_tiff, read_chunks, read_png, rgb_profile, to_srgb)
+from color_support import (ADOBE_RGB, BT2020, DISPLAY_P3, ROMM, SRGB, SRGB_CURVE, grey_profile, hlg, make_png,
+                           make_profile, make_tiff, pq, read_chunks, read_png, rgb_profile, to_srgb)
 
 BINARY, = programs(1)
 CPU = ["-p", "cpu", "--overwrite"]
@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 65, 21  # more than one group of pixels
 TABLE = [round(65535 * (i / 40) ** 2) for i in range(41)]
 SPACES = {"Display P3": (DISPLAY_P3, SRGB_CURVE), "Adobe RGB": (ADOBE_RGB, 563 / 256), "ROMM": (ROMM, 461 / 256),
           "a table": (DISPLAY_P3, TABLE)}
-WARNING = "its colour profile is damaged or not for its pixels, so they count as sRGB"
+WARNING = "its colour profile is damaged, unknown or not for its pixels, so they count as sRGB"
 
 
 def write(name, data):
@@ -163,6 +163,48 @@ def replaced(c):
         c.check((struct.pack("<HHII", 0xa001, 3, 1, 1) in data) == (not keep), way, "EXIF")
 
 
+def codes(c):
+    """The chunk cICP is stronger than a profile. Its colours are converted, HDR up to white; unknown ones stay."""
+    cases = Cases("codes")
+    other = rgb_profile(ROMM, 1.8)
+    for kind, matrix, curve in (((12, 13), DISPLAY_P3, SRGB_CURVE), ((9, 1), BT2020, SRGB_CURVE), ((9, 8), BT2020, 1.0),
+                                ((9, 16), BT2020, pq), ((12, 18), DISPLAY_P3, hlg), ((1, 4), SRGB, 2.2)):
+        for depth, icc in ((8, None), (16, other)):
+            most = (1 << depth) - 1
+            pixels = noise(3, most)
+            chunk = png_chunk(b"cICP", bytes(kind) + b"\0\1")
+            cases.add((kind, depth), make_png(pixels, icc, depth, chunk), pixels, matrix, curve, most)
+    cases.check(c)
+    pixels = noise(3, 255)
+    for kind, full, found in (((9, 16), 1, "it is HDR"), ((9, 99), 1, WARNING), ((99, 13), 1, WARNING),
+                              ((9, 13), 0, None), ((1, 13), 1, None)):
+        for way in "srgb", "keep":
+            write("in.png", make_png(pixels, chunks=png_chunk(b"cICP", bytes((*kind, 0, full)))))
+            _, _, err = batch(BINARY, *CPU, "--color", way, "-o", "out.png", "in.png")
+            c.check((found or "warning") in err if found and way == "srgb" else not err, kind, way, err)
+            chunks = read_chunks(read("out.png"))
+            converted = found == "it is HDR" and way == "srgb"
+            c.check((read_png(read("out.png")) != pixels) == converted and (b"cICP" in chunks) != converted, kind, way)
+
+
+def containers(c):
+    """AVIF with code points: the pixels of --color keep, whose profile says the same, become sRGB."""
+    with open(sys.path[0] + "/../../data/small.avif", "rb") as f:
+        data = f.read()
+    place = data.find(b"colrnclx") + 8
+    for kind, matrix, curve in (((12, 13), DISPLAY_P3, SRGB_CURVE), ((9, 8), BT2020, 1.0)):
+        write("in.avif", data[:place] + struct.pack(">HH", *kind) + data[place + 4:])
+        for way in "srgb", "keep":
+            code, _, err = batch(BINARY, *CPU, "--color", way, "-o", way + ".png", "in.avif")
+            if "libheif" in err:
+                return
+            c.check(place > 8 and code == 0, kind, way, err)
+        off = farthest(read_png(read("srgb.png")), read_png(read("keep.png")), matrix, curve)
+        c.check(off <= 1 and b"iCCP" in read_chunks(read("keep.png")), kind, "off by", off)
+        outcome(c, BINARY, [*CPU, "-o", "again.png", "keep.png"], 0)
+        c.check(read_png(read("again.png")) == read_png(read("srgb.png")), kind, "the profile differs")
+
+
 def jpegs(c):
     """JPEG files: each path, a path by rows and a turned image give the same pixels, and those of the reference."""
     pixels = [[(96 + x, 96 + 3 * y, 160 - x) for x in range(WIDTH)] for y in range(HEIGHT)]
@@ -226,4 +268,4 @@ def prepare(c):
         skip("this build has no lcms2")
 
 
-sys.exit(Checks().run(colours, greys, said, replaced, jpegs, wrong, before=prepare))
+sys.exit(Checks().run(colours, greys, said, replaced, codes, containers, jpegs, wrong, before=prepare))
