@@ -123,7 +123,7 @@ def arguments(c):
                        (("--look", "ink", "--showcase"), "contradict"),
                        (("--look", "ink", "-f", "blurr"), "did you mean 'blur'"),
                        (("--titles", "txet"), "titles: there is no filter 'txet'"),
-                       (("-f", "keep,blur,matte", "--camera", "rotate"),
+                       (("-f", "keep,blur,matte", "--camera", "rotate=30"),
                         "matte: rotate of camera before it moves pixels; put rotate into chain, after matte")]:
         code, _, errors = run(BINARY, "live", "pattern:32x32", "--headless", *args)
         c.check(code == 2 and says in errors and errors.count("\n") == 1, args, code, errors)

@@ -699,8 +699,8 @@ static const struct option options[] = {
      .offset = AT(calibrate),
      .excludes = "headless|json|measures|culane|screenshot|record|truth|trace|socket|score|frames|path|device"},
     {"marks", 0, OPTION_TEXT, "NAME",
-     .help = "the program ~/.config/monocle/mattes/NAME makes the picture of the marks: white is paint (docs/lane.md); "
-             "none: no program",
+     .help =
+         "the program ~/.config/monocle/mattes/NAME makes the picture of the marks: white is paint; none: no program",
      .offset = AT(marks), .excludes = "calibrate|score"},
     PATH_OPTION(AT(path), "pipeline"),
     DEVICE_OPTION(AT(device), "", ""),
