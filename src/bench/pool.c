@@ -1,4 +1,4 @@
-// pool.c: random pictures, by shape, in the host's memory and in a device's
+// pool.c: random pictures in the memory of the host and of a device, frames of a path, and plain copies
 #include "bench/pool.h"
 
 #include "base/alloc.h"
