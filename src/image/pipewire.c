@@ -248,6 +248,18 @@ void pipewire_request_buffers(struct pw_stream *stream, int wanted, int most, in
     pw_stream_update_params(stream, params, 2);
 }
 
+// Maps the pages of libpipewire's mapping, which ends with the buffer, once more. That fails for private memory.
+static void map_again(struct pipewire_map *map)
+{
+    const size_t skip = (uintptr_t)map->at % (size_t)sysconf(_SC_PAGESIZE);
+    void *pages = map->at ? mremap(map->at - skip, 0, map->length + skip, MREMAP_MAYMOVE) : MAP_FAILED;
+    if (pages == MAP_FAILED)
+        return;
+    map->pages = pages;
+    map->page_bytes = map->length + skip;
+    map->at = (uint8_t *)pages + skip;
+}
+
 // Checks the file's size: a read beyond the end of a file ends the process. PipeWire seals its own memory, so its size
 // stays.
 bool pipewire_map(const struct spa_data *from, struct pipewire_map *map)
@@ -256,6 +268,7 @@ bool pipewire_map(const struct spa_data *from, struct pipewire_map *map)
     *map = (struct pipewire_map){.length = from->maxsize, .dma = -1};
     if (from->type == SPA_DATA_MemPtr) {
         map->at = from->data;
+        map_again(map);
         return map->at;
     }
     if ((from->type != SPA_DATA_MemFd && from->type != SPA_DATA_DmaBuf) || from->fd < 0 || from->fd > INT_MAX)

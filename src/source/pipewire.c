@@ -33,7 +33,7 @@ enum { MEMORIES = BUFFERS_MOST + 2 * SOURCE_LENT };
 struct memory {
     struct pw_buffer *buffer; // NULL: the producer has removed it
     bool used, lent, returned;
-    bool borrowed; // libpipewire owns a mapping, so that frames must be copied
+    bool borrowed; // libpipewire owns a mapping of private memory, so that frames must be copied
     int count;     // of `map`; 0: they cannot be mapped
     struct pipewire_map map[PIXFMT_PLANES];
     struct pipewire_data data[PIXFMT_PLANES]; // of the last frame

@@ -85,6 +85,12 @@ static void maps(void)
     }
     const struct spa_data lent = {.type = SPA_DATA_MemPtr, .fd = -1, .data = memory, .maxsize = 9};
     CHECK(pipewire_map(&lent, &map) && map.at == memory && map.length == 9 && !map.pages && map.dma == -1);
+    uint8_t *shared = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, file, 0);
+    const struct spa_data kept = {
+        .type = SPA_DATA_MemPtr, .fd = -1, .data = shared + SKIP, .maxsize = FILE_BYTES - SKIP};
+    CHECK(pipewire_map(&kept, &map) && map.pages && munmap(shared, FILE_BYTES) == 0);
+    CHECK(map.length == FILE_BYTES - SKIP && memcmp(map.at, content + SKIP, map.length) == 0);
+    pipewire_unmap(&map);
     const struct spa_data wrong[] = {
         {.type = SPA_DATA_MemFd, .fd = file, .mapoffset = SKIP, .maxsize = FILE_BYTES - SKIP + 1},
         {.type = SPA_DATA_DmaBuf, .fd = file, .mapoffset = UINT32_MAX, .maxsize = UINT32_MAX},
