@@ -386,7 +386,7 @@ def list_of_keys(c):
     c.check(listed() == before, "the saved look moves no digit")
     m.ask("key", "screenshot")
     m.ask("wait_frame")
-    c.check(m.get("message") == "saved ~/still-invert.png", m.get("message"))
+    c.check(m.get("message") == "saved ~/still-look-1.png", m.get("message"))
     m.close()
     ended(c, view)
 
