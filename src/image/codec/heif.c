@@ -140,11 +140,12 @@ static void take_block(const struct heif *heif, const struct opened *opened, con
 static void take_codes(const struct heif *heif, const struct opened *opened, struct codec_metadata *metadata)
 {
     struct heif_color_profile_nclx *nclx = NULL;
-    if (metadata->icc.data || heif->image_handle_get_nclx_color_profile(opened->handle, &nclx).code != heif_error_Ok)
-        return;
-    metadata->codes[0] = (uint8_t)nclx->color_primaries;
-    metadata->codes[1] = (uint8_t)nclx->transfer_characteristics;
-    heif->nclx_color_profile_free(nclx);
+    if (!metadata->icc.data && heif->image_handle_get_nclx_color_profile(opened->handle, &nclx).code == heif_error_Ok) {
+        metadata->codes[0] = (uint8_t)nclx->color_primaries;
+        metadata->codes[1] = (uint8_t)nclx->transfer_characteristics;
+    }
+    if (nclx)
+        heif->nclx_color_profile_free(nclx);
 }
 
 static void take_metadata(struct heif *heif, const struct opened *opened, struct codec_metadata *metadata)
