@@ -113,7 +113,7 @@ static int child(const char *part, const char *argument)
             if (request == ASK_WAIT)
                 pause();
             if (request == ASK_END)
-                return 7;
+                _exit(7); // without a search for leaks, which child_begin's limits do not allow
             request += fgetc(stdin);
             child_reply(&request, sizeof(request));
         }
