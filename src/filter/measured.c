@@ -92,7 +92,7 @@ const struct filter filter_grayworld = {
 enum { CLAHE_CLIP, CLAHE_TILES };
 enum { ONE = 2048 }; // the weight of a tile at its centre (kernels/clahe.cl)
 
-static const struct param params[] = {
+static const struct param clahe_params[] = {
     {"clip", PARAM_REAL, .max = 100, .preset = 2, .step = 0.25f,
      .help = "limit of the contrast: maximum count of a level, as a multiple of the mean count; 0: no limit"},
     {"tiles", PARAM_INT, .min = 1, .max = HISTOGRAM_TILES, .preset = 8, .step = 1,
@@ -100,7 +100,7 @@ static const struct param params[] = {
     {0},
 };
 
-static bool prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
+static bool clahe_prepare(const struct filter_values *values, struct filter_arguments *arguments, const char **why)
 {
     arguments->tiles = arguments->value[CLAHE_TILES_AT] = (int32_t)values->value[CLAHE_TILES];
     arguments->value[CLAHE_CLIP_AT] = (int32_t)floor(values->value[CLAHE_CLIP] * 100 + 0.5);
@@ -108,7 +108,8 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
+static void clahe_fit(const struct filter_values *values, const struct stage_size *size,
+                      struct filter_arguments *arguments)
 {
     const int columns_at = CLAHE_TABLES_AT + arguments->tiles * arguments->tiles * FILTER_LEVELS;
     arguments->value[CLAHE_COLUMNS_AT] = columns_at;
@@ -128,7 +129,7 @@ static void find_tiles(int32_t *to, int count, int tile, int tiles)
     }
 }
 
-static bool fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
+static bool clahe_fill(const struct stage *stage, const struct stage_size *size, int32_t *numbers, char why[FILTER_WHY])
 {
     const int levels = stage->arguments.tiles * stage->arguments.tiles * FILTER_LEVELS;
     for (int i = 0; i < levels; i++)
@@ -145,10 +146,10 @@ const struct filter filter_clahe = {
     .example = "clahe",
     .kind = FILTER_POINT,
     .color = FILTER_KEEPS_GREY,
-    .params = params,
+    .params = clahe_params,
     .placed = true,
-    .prepare = prepare,
+    .prepare = clahe_prepare,
     .measured = &(const struct filter_measured){.measure = clahe_measure},
-    .fit = fit,
-    .fill = fill,
+    .fit = clahe_fit,
+    .fill = clahe_fill,
 };

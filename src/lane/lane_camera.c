@@ -527,7 +527,7 @@ static const char *corners_fault(const double p[8])
     return abs(turns) < CALIBRATION_POINTS ? "two sides cross, or a corner points inwards" : NULL;
 }
 
-// Returns true if no corner of the bird's-eye view is behind the camera. It may be outside the picture.
+// Returns true if each corner of the bird's-eye view is ahead of the camera, inside or outside the picture.
 static bool view_ahead(const struct lane_map *map)
 {
     const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;

@@ -167,7 +167,7 @@ static void start(struct matte_source *source)
         plan_restart(source, error == ENOENT ? "it is missing" : strerror(error));
 }
 
-// Ends the program, and plans the next start. `why`: what it did wrong; NULL: it ended itself.
+// Kills the program and plans its next start. `why`: its fault, for the message; NULL: the program has exited.
 static void fail(struct matte_source *source, const char *why)
 {
     char text[TEXT];
