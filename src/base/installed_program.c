@@ -32,7 +32,7 @@ bool program_find(const char *name, char *path, size_t size)
     return false;
 }
 
-enum { LOWER_PRIORITY = 5 };
+enum { LOWER_PRIORITY = 5, FULL_PIPE = 16 }; // FULL_PIPE: pieces that a pipe holds
 
 // Both ends of each standard stream's pipe: [0] reads; -1: none.
 typedef int ends[STDERR_FILENO + 1][2];
@@ -116,16 +116,13 @@ static void hear(struct program *program, char c)
 void program_listen(struct program *program)
 {
     char piece[4096];
-    ssize_t bytes;
-    while (program->errors >= 0 && (bytes = read(program->errors, piece, sizeof(piece))) != 0) {
-        if (bytes < 0 && errno == EINTR)
-            continue;
-        if (bytes < 0)
-            return;
-        for (ssize_t i = 0; i < bytes; i++)
-            hear(program, piece[i]);
+    ssize_t bytes = 1;
+    for (int i = 0; program->errors >= 0 && bytes > 0 && i < FULL_PIPE; i++) { // a program may write without end
+        bytes = read(program->errors, piece, sizeof(piece));
+        for (ssize_t k = 0; k < bytes; k++)
+            hear(program, piece[k]);
     }
-    if (program->errors < 0)
+    if (program->errors < 0 || bytes != 0)
         return;
     hear(program, '\n'); // the last line may lack its newline
     close(program->errors);

@@ -23,9 +23,9 @@ enum {
     NS_PER_MS = 1000000,
     TURN_MS = 20,
     MORE_MS = 2,             // time for bytes after an answer
-    STALLED_MS = 5000,       // without an answer, the program is ended
-    PATIENCE_MS = 15000,     // of a run that waits for each matte
-    FRAME_TRIES = 2,         // such a run starts a program again this often for one frame,
+    STARTING_MS = 30000,     // without its first answer, a program is ended,
+    STALLED_MS = 5000,       // and without a later one
+    FRAME_TRIES = 2,         // a run that waits for each matte starts it again this often for one frame,
     TRIES_MOST = 4,          // and after this many failures without a matte never more
     FIRST_RESTART_MS = 500,  // each later one after twice the time, unless the run waits for each matte
     LAST_RESTART_MS = 30000, // at most
@@ -253,8 +253,10 @@ static void pump(struct matte_source *source, int hold_ms)
         fail(source, "it wrote more than a matte for each frame");
     else if (bytes > 0 && source->got == source->pixels)
         take_answer(source, hold_ms);
-    else if (source->in_flight && clock_now_ns() - source->asked_ns > (int64_t)STALLED_MS * NS_PER_MS)
+    else if (source->in_flight && source->answered && clock_ms_since(source->asked_ns) > STALLED_MS)
         fail(source, "it gave no matte for 5 s");
+    else if (source->in_flight && clock_ms_since(source->asked_ns) > STARTING_MS)
+        fail(source, "it gave no first matte for 30 s");
 }
 
 // Makes the small frame that the request wants.
@@ -297,7 +299,7 @@ static bool advance(struct matte_source *source, const struct matte_request *req
 {
     const bool patient = source->patient = request->wait_ms < 0;
     const int most = source->fruitless + FRAME_TRIES < TRIES_MOST ? source->fruitless + FRAME_TRIES : TRIES_MOST;
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)(patient ? PATIENCE_MS : request->wait_ms) * NS_PER_MS;
+    const int64_t deadline_ns = patient ? INT64_MAX : clock_now_ns() + (int64_t)request->wait_ms * NS_PER_MS;
     for (;;) {
         if (patient && source->fruitless >= most)
             return false;

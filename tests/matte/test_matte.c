@@ -62,6 +62,10 @@ static int misbehave(const char *kind, int width, int height)
         pause();
     if (strcmp(kind, "stubborn") == 0)
         signal(SIGTERM, SIG_IGN), pause();
+    char go[PATH_MAX];
+    snprintf(go, sizeof(go), "%s/go", getenv("XDG_CONFIG_HOME"));
+    while (strcmp(kind, "heavy") == 0 && access(go, F_OK) != 0)
+        usleep(1000);
     for (int n = 0; read_frame(frame, FRAME); n++) {
         for (int i = 0; i < PIXELS; i++)
             matte[i] = frame[3 * i];
@@ -73,11 +77,14 @@ static int misbehave(const char *kind, int width, int height)
             return 3;
         if (strcmp(kind, "done") == 0 && n == 1)
             return 0;
-        if (strcmp(kind, "stalls") == 0)
+        if (strcmp(kind, "stalls") == 0 || (strcmp(kind, "heavy") == 0 && n == 2))
             pause();
         if (strcmp(kind, "chatty") == 0)
             for (int i = 0; i < 10000; i++) // more than a pipe holds
                 fprintf(stderr, "line %d\n", i);
+        if (strcmp(kind, "floods") == 0 && n == 0 && fork() == 0)
+            while (write(STDERR_FILENO, frame, 4096) > 0)
+                ;
         if (strcmp(kind, "child") == 0 && fork() == 0 && alarm(60) == 0)
             pause();
         if (strcmp(kind, "child") == 0)
@@ -166,7 +173,7 @@ static void check_bad(const char *kind, const char *why, int right)
 {
     struct captured captured;
     add_program(kind);
-    tick_ns = why && strstr(why, "5 s") ? 500000000 : 1000; // 5 s pass at once; else the programs have real time
+    tick_ns = why && strstr(why, "30 s") ? 500000000 : 1000; // 30 s pass at once; else the programs have real time
     capture_stderr(&captured);
     int mattes = 0, number = 0;
     for (int round = 0; round < 3; round++, pass_ms(31000)) {
@@ -220,6 +227,31 @@ static void check_facts(void)
     matte_end(3000);
     CHECK_NUMBER(matte_describe(0, &facts) + matte_describe(1, &facts), 1);
     CHECK_TEXT(facts_of("good").name, "good");
+}
+
+// A program has 30 s for its first matte, and 5 s for each later one.
+static void check_times(void)
+{
+    struct captured captured;
+    char go[100];
+    add_program("heavy");
+    tick_ns = 1000;
+    CHECK_NUMBER(ask("heavy", 0, 200, 0), -1);
+    pass_ms(29000);
+    CHECK_NUMBER(ask("heavy", 1, 200, 0), -1);
+    CHECK_TEXT(facts_of("heavy").state, "starting");
+    snprintf(go, sizeof(go), "%s/go", directory);
+    fclose(fopen(go, "w"));
+    for (int i = 0; i < 3000 && ask("heavy", 2, 200, 1000) < 0; i++) // the first matte is old
+        usleep(10000);
+    CHECK_NUMBER(ask("heavy", 2, 200, 1000), 200);
+    CHECK_NUMBER(facts_of("heavy").restarts, 0);
+    ask("heavy", 3, 200, 0);
+    pass_ms(5000);
+    capture_stderr(&captured);
+    CHECK_NUMBER(ask("heavy", 4, 200, 0), -1);
+    CHECK_HAS(captured_stderr(&captured), "it gave no matte for 5 s");
+    CHECK_TEXT(facts_of("heavy").state, "waiting to restart");
 }
 
 // A run that waits for each matte tries a program twice for a frame, and four times at most.
@@ -467,19 +499,20 @@ int main(int argc, char **argv)
     } bad[] = {
         {"absent", "it exited with status 7", 0},
         {"early", "it wrote more than a matte for each frame", 3},
-        {"closed", "it gave no matte for 5 s", 0},
+        {"closed", "it gave no first matte for 30 s", 0},
         {"mute", "was killed by", 0},
-        {"deaf", "it gave no matte for 5 s", 0},
-        {"stubborn", "it gave no matte for 5 s", 0},
+        {"deaf", "it gave no first matte for 30 s", 0},
+        {"stubborn", "it gave no first matte for 30 s", 0},
         {"crash", "it crashed with signal 11", 0},
         {"killed", "it was killed by signal 9", 0},
         {"leaves", "it exited with status 3", 0},
         {"done", "it exited with status 0", 3},
-        {"stalls", "it gave no matte for 5 s", 0},
-        {"child", "it gave no matte for 5 s", 0},
+        {"stalls", "it gave no first matte for 30 s", 0},
+        {"child", "it gave no first matte for 30 s", 0},
         {"short", "it exited with status 5 inside an answer", 0},
         {"long", "it wrote more than a matte for each frame", 0},
         {"chatty", NULL, 9},
+        {"floods", NULL, 9},
         {"slow", NULL, 9},
     };
     signal(SIGPIPE, SIG_IGN);
@@ -499,6 +532,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         check_bad(bad[i].kind, bad[i].why, bad[i].right);
     check_facts();
+    check_times();
     check_given_up();
     check_group();
     snprintf(command, sizeof(command), "rm -rf '%s'", directory);
