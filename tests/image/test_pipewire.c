@@ -88,7 +88,10 @@ static void maps(void)
     uint8_t *shared = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, file, 0);
     const struct spa_data kept = {
         .type = SPA_DATA_MemPtr, .fd = -1, .data = shared + SKIP, .maxsize = FILE_BYTES - SKIP};
-    CHECK(pipewire_map(&kept, &map) && map.pages && munmap(shared, FILE_BYTES) == 0);
+    void *twice = mremap(shared, 0, FILE_BYTES, MREMAP_MAYMOVE); // fails in qemu-user
+    CHECK(pipewire_map(&kept, &map) && (map.pages != NULL) == (twice != MAP_FAILED));
+    if (map.pages)
+        munmap(shared, FILE_BYTES);
     CHECK(map.length == FILE_BYTES - SKIP && memcmp(map.at, content + SKIP, map.length) == 0);
     pipewire_unmap(&map);
     const struct spa_data wrong[] = {
