@@ -37,7 +37,7 @@ struct tune_options {
     const char *device, *kernels; // as the user names them
     const char *filter_dir;       // directory of users' filters
     struct option_texts budget;   // texts of the limits
-    const char *t4, *csv;         // files for the results: of the last pass, of all; NULL: none
+    const char *t4;               // file for the results of the last pass; NULL: none
     const char *replay;           // a T4 file, on which searches are simulated; NULL: none
     int path, threads, objective; // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
@@ -50,8 +50,6 @@ struct tune_options {
     int idle;           // limit for the configurations after the fastest one; 0: none
 };
 
-enum { OUTPUT_T4, OUTPUT_CSV, OUTPUTS };
-
 // One pass to tune, or a user's kernel.
 struct work {
     const struct case_chain *chain; // NULL: a user's kernel
@@ -61,7 +59,7 @@ struct work {
 
 struct run {
     const struct tune_options *of;
-    struct claim claims[OUTPUTS];
+    struct claim claim; // of the file of --t4
     struct cases cases;
     struct device *device; // NULL: the cpu path
     int threads;           // of the cpu path; 0: one per CPU
@@ -70,8 +68,7 @@ struct run {
     struct work work;              // the current one
     const struct subject *subject; // of the work
     int budget;                    // of the subject: see tuner_setup
-    struct trials_csv csv;
-    bool stored; // a result
+    bool stored;                   // a result
     bool ok;
 };
 
@@ -193,7 +190,7 @@ static void print_result(const struct run *run, const struct tuner_result *resul
     if (ran_alone(run, result))
         printf("  only 1 of %d configurations ran, so nothing is stored: %d failed, %d were not tried%s\n",
                run->subject->space.count, result->state.failed, run->subject->space.count - result->state.trials,
-               result->state.failed ? "; --csv FILE saves the reasons" : "; raise --budget");
+               result->state.failed ? "; --json prints the reasons" : "; raise --budget");
     if (result->base_mj > 0)
         printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
                energy_name(run->energy), result->base_mj, result->best_mj);
@@ -223,22 +220,9 @@ static bool write_t4(struct run *run, const struct tuner_state *state)
             .runs = isinf(trial->ms) ? 0 : TUNER_RUNS,
         };
     }
-    const bool ok = t4_write(&table, run->device_name, &run->claims[OUTPUT_T4]);
+    const bool ok = t4_write(&table, run->device_name, &run->claim);
     free(table.result);
     return ok;
-}
-
-// Adds the results of a pass to the file of --csv.
-static bool add_csv(struct run *run, const struct tuner_state *state)
-{
-    const struct work *work = &run->work;
-    const struct image_shape *shape = &work->target.input;
-    struct trials_place place = {run->device_name, run->of->spec, "", shape->width, shape->height, work->plan};
-    if (work->chain) {
-        place.chain = work->chain->text;
-        place.format = pixfmt_info(shape->format)->name;
-    }
-    return !run->of->csv || trials_csv_write(&run->csv, &run->claims[OUTPUT_CSV], &place, run->subject, state);
 }
 
 // ---- the run ----
@@ -281,7 +265,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
         }
     }
     ok = write_t4(run, &result.state) && ok;
-    ok = add_csv(run, &result.state) && ok;
     tuner_finish(&result);
     subject_close(subject);
     return ok && process_flush();
@@ -371,14 +354,10 @@ static int tune_cases(struct run *run)
 // Returns true if an output would overwrite a file of the description (logged).
 static bool overwrites_kernel(const struct tune_options *of, const struct subject *subject)
 {
-    const char *const outputs[OUTPUTS] = {of->t4, of->csv};
-    for (int i = 0; i < OUTPUTS; i++) {
-        if (!outputs[i] || !user_kernel_reads(subject, outputs[i]))
-            continue;
-        log_error("%s reads the output %s; name another output", of->spec, outputs[i]);
-        return true;
-    }
-    return false;
+    const bool overwrites = of->t4 && user_kernel_reads(subject, of->t4);
+    if (overwrites)
+        log_error("%s reads the output %s; name another output", of->spec, of->t4);
+    return overwrites;
 }
 
 // Tunes a user's kernel. Returns the exit code.
@@ -412,42 +391,25 @@ static int tune_spec(struct run *run)
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
-// Returns false if the file's name ends as files of another kind do: a kernel or another output (logged).
-static bool check_name(const char *option, const char *path, const char *suffix)
+// Returns false if the file of --t4 cannot be written, would overwrite SPEC, or has a name of another kind (logged).
+static bool check_output(const struct tune_options *of, struct claim *claim)
 {
-    static const char *const others[] = {"cl", "csv", "jpeg", "jpg", "json", "jsonl", "png", "tsv"};
-    const char *dot = path ? strrchr(path, '.') : NULL;
+    static const char *const others[] = {"cl", "csv", "jpeg", "jpg", "jsonl", "png", "tsv"};
+    const char *dot = of->t4 ? strrchr(of->t4, '.') : NULL;
     for (size_t i = 0; dot && i < sizeof(others) / sizeof(*others); i++) {
-        if (strcasecmp(dot + 1, others[i]) != 0 || strcmp(others[i], suffix) == 0)
+        if (strcasecmp(dot + 1, others[i]) != 0)
             continue;
-        log_error("%s %s: the name is of another kind of file; name another file, such as %.*s.%s", option, path,
-                  (int)(dot - path), path, suffix);
+        log_error("--t4 %s: the name is of another kind of file; name another file, such as %.*s.json", of->t4,
+                  (int)(dot - of->t4), of->t4);
         return false;
     }
-    return true;
-}
-
-// Returns false if an output cannot be written, or would overwrite SPEC or another output (logged).
-static bool check_outputs(const struct tune_options *of, struct claim claims[OUTPUTS])
-{
-    if (!check_name("--t4", of->t4, "json") || !check_name("--csv", of->csv, "csv"))
-        return false;
-    const char *const files[] = {[OUTPUT_T4] = of->t4, of->csv, of->spec};
-    for (int i = 0; i < OUTPUTS; i++) {
-        if (files[i] && !claim_take(&claims[i], files[i])) {
-            log_error("cannot write %s: %s", files[i], strerror(errno));
-            return false;
-        }
-        for (int k = i + 1; files[i] && k <= OUTPUTS; k++) {
-            if (!files[k] || !file_same(files[i], files[k]))
-                continue;
-            log_error(k < OUTPUTS ? "the outputs %s and %s are the same file; name another file for one"
-                                  : "the output %s is the description %s; name another output",
-                      files[i], files[k]);
-            return false;
-        }
-    }
-    return true;
+    if (of->t4 && !claim_take(claim, of->t4))
+        log_error("cannot write %s: %s", of->t4, strerror(errno));
+    else if (of->t4 && of->spec && file_same(of->t4, of->spec))
+        log_error("the output %s is the description %s; name another output", of->t4, of->spec);
+    else
+        return true;
+    return false;
 }
 
 static bool parse(struct run *run)
@@ -466,7 +428,7 @@ static bool parse(struct run *run)
         if (!cases_shape(&shape, cases->format[i / cases->sizes], cases->size[i % cases->sizes]))
             return false;
     }
-    return check_outputs(of, run->claims);
+    return check_output(of, &run->claim);
 }
 
 static void print_place(void)
@@ -494,7 +456,6 @@ static int tune_chains_run(const struct tune_options *of)
         code = EXIT_OK; // the program's exit status is that of the signal
     energy_close(run->energy);
     device_close(run->device);
-    trials_csv_finish(&run->csv);
     free(run);
     return code;
 }
@@ -524,8 +485,6 @@ static const struct option options[] = {
      .min = 1, .max = INT_MAX},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
      .offset = AT(t4), .complete = "file"},
-    {"csv", 0, OPTION_TEXT, "FILE", .help = "write a line for each tried configuration of all passes to a CSV file",
-     .offset = AT(csv), .complete = "file", .excludes = "replay"},
     {"replay", 0, OPTION_TEXT, "TABLE",
      .help = "simulate searches on a file of measured results (T4, or of Kernel Tuner or KTT); needs no device",
      .offset = AT(replay), .complete = "file"},
@@ -546,7 +505,7 @@ static const char *const examples[] = {
     "monocle tune -p zerocopy -f blur=2  tune for live with the sharing mode gl-shared",
     "monocle tune -f blur=2 --search full  try all configurations",
     "monocle tuned list  list the stored results",
-    "monocle tune -f all --csv tried.csv  save the time, or the failure, of each configuration",
+    "monocle tune -f all --json  print the time, or the failure, of each configuration",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
     "monocle tune matmul.json --budget 60s  tune your own OpenCL kernel, which matmul.json describes",
     "monocle tune --replay table.json --budget 40  show how close each search gets with 40 configurations",
