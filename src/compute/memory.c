@@ -127,11 +127,11 @@ cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, int6
 {
     const size_t bytes = guarded->bytes;
     const size_t after = guarded->map ? pages_bytes(bytes) - 2 * wall_bytes - guarded->guard - bytes : guarded->guard;
-    cl_uchar *copy = guarded->map ? NULL : malloc(guarded->guard);
+    cl_uchar *copy = guarded->whole ? malloc(guarded->guard) : NULL;
     cl_int result = CL_OUT_OF_HOST_MEMORY;
-    if (copy || guarded->map)
-        result = clFinish(queue);
     *outside = 0;
+    if (copy || !guarded->whole)
+        result = clFinish(queue);
     for (int side = 0; result == CL_SUCCESS && *outside == 0 && side < 2; side++) {
         const size_t size = side == 0 ? guarded->guard : after, at = side == 0 ? 0 : guarded->guard + bytes;
         const cl_uchar *guard = guarded->map ? guarded->map + wall_bytes + at : copy;

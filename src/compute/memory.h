@@ -24,7 +24,7 @@ cl_int guarded_open(struct guarded *guarded, cl_context context, cl_command_queu
 bool guarded_open_pages(struct guarded *guarded, cl_context context, cl_command_queue queue, size_t bytes);
 void guarded_close(struct guarded *guarded); // accepts an empty one
 // Waits, and sets *outside to the index of a changed byte of a guard: negative, or `bytes` and more. 0: none has
-// changed.
+// changed, or there are no guards.
 cl_int guarded_check(const struct guarded *guarded, cl_command_queue queue, int64_t *outside);
 // Returns the index of the byte at this address, if it lies in a page without access; 0: it does not.
 int64_t guarded_fault(const struct guarded *guarded, const void *address);

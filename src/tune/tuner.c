@@ -48,6 +48,11 @@ double tuner_median(const double run_ms[TUNER_RUNS])
     return values_percentile(sorted, TUNER_RUNS, 50);
 }
 
+static double cost_of(const struct subject *subject, int configuration, double ms)
+{
+    return subject->type->cost ? subject->type->cost(subject, configuration, ms) : ms;
+}
+
 // Builds a valid candidate and measures its time.
 static void measure(struct tuner *tuner, struct tuner_trial *candidate)
 {
@@ -66,7 +71,13 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
         snprintf(candidate->why, sizeof(candidate->why), "it cannot be timed");
         return;
     }
-    candidate->ms = tuner_median(candidate->run_ms);
+    const double ms = tuner_median(candidate->run_ms);
+    candidate->cost = cost_of(tuner->setup->subject, candidate->configuration, ms);
+    if (isinf(candidate->cost)) {
+        snprintf(candidate->why, sizeof(candidate->why), "its objective is not a number over 0");
+        return;
+    }
+    candidate->ms = ms;
     candidate->status = PROBE_PASSED;
     candidate->why[0] = '\0';
 }
@@ -78,9 +89,9 @@ static void keep(struct tuner *tuner, const struct tuner_trial *candidate)
     state->trial = xgrow(state->trial, (size_t)state->trials, sizeof(*candidate));
     state->trial[state->trials++] = *candidate;
     state->failed += isinf(candidate->ms) ? 1 : 0;
-    if (!isinf(candidate->ms) && (state->best < 0 || candidate->ms < state->trial[state->best].ms))
+    if (!isinf(candidate->ms) && (state->best < 0 || candidate->cost < state->trial[state->best].cost))
         state->best = state->trials - 1;
-    search_tell(tuner->search, candidate->configuration, candidate->ms);
+    search_tell(tuner->search, candidate->configuration, candidate->cost);
     if (isinf(candidate->ms)) {
         const struct subject *subject = tuner->setup->subject;
         char text[SUBJECT_TEXT];
@@ -196,7 +207,7 @@ static bool try_candidate(struct tuner *tuner, int at)
     if (tuner->batch > 1 && doubtful)
         validate(tuner, at);
     const bool valid = candidate->status == PROBE_PASSED;
-    candidate->ms = INFINITY;
+    candidate->ms = candidate->cost = INFINITY;
     if (valid)
         measure(tuner, candidate);
     if (candidate->status != PROBE_PASSED && driver_call_interrupted()) {
@@ -379,19 +390,21 @@ static struct series *series_of(struct finalist *finalist, bool energy)
 // Measures each finalist once. One that fails leaves the comparison. False: the one in use fails.
 static bool run_round(struct comparison *comparison, int round, bool energy)
 {
-    double value[FINALISTS_MAX];
+    double value[FINALISTS_MAX], cost[FINALISTS_MAX];
     const int count = comparison->count;
     for (int i = 0; i < count; i++) {
         const int at = (i + round) % count;
         struct finalist *finalist = &comparison->finalist[at];
         if (finalist->build && !(energy ? measure_mj : measure_ms)(comparison, finalist, &value[at]))
             finalist_close(comparison->type, finalist);
+        else if (finalist->build)
+            cost[at] = energy ? value[at] : cost_of(comparison->setup->subject, finalist->configuration, value[at]);
     }
     for (int i = 0; comparison->finalist[0].build && i < count; i++) {
         struct series *series = series_of(&comparison->finalist[i], energy);
         if (comparison->finalist[i].build) {
             samples_add(&series->value, value[i]);
-            samples_add(&series->ratio, value[0] / value[i]);
+            samples_add(&series->ratio, cost[0] / cost[i]);
         }
     }
     return comparison->finalist[0].build != NULL;
@@ -414,7 +427,7 @@ static bool run_rounds(struct comparison *comparison, int rounds, bool energy)
 static int compare_trials(const void *a, const void *b)
 {
     const struct tuner_trial *x = *(const struct tuner_trial *const *)a, *y = *(const struct tuner_trial *const *)b;
-    return x->ms < y->ms ? -1 : x->ms > y->ms;
+    return x->cost < y->cost ? -1 : x->cost > y->cost;
 }
 
 // Writes the configuration in use, the default and the fastest ones.

@@ -34,6 +34,9 @@ struct subject_type {
     void (*close)(struct subject *subject); // frees the subject, except for its members below
     // Runs a build 1 to 64 times, and waits. False on failure (logged). NULL: its energy is not measured.
     bool (*run)(void *build, int runs);
+    // Returns the number that the tuner minimizes, which is over 0, from the time of the configuration. INFINITY: it
+    // cannot be computed. NULL: the time.
+    double (*cost)(const struct subject *subject, int configuration, double ms);
 };
 
 // The implementer embeds this as its first member, and fills it.
@@ -64,7 +67,7 @@ struct energy;
 
 struct tuner_trial {
     int configuration;
-    double ms; // median of run_ms; INFINITY: it failed or was not measured
+    double ms, cost; // median of run_ms, and what is minimized; INFINITY: it failed or was not measured
     double run_ms[TUNER_RUNS];
     double validate_ms, build_ms; // on the host's clock
     enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
@@ -100,7 +103,7 @@ struct tuner_result {
     struct tuner_state state;
     int base, used, best;             // numbers of the default, of the configuration in use and of the winner
     double base_ms, used_ms, best_ms; // medians of the comparison
-    double speedup; // median over the rounds of the time of the one in use / the winner's; 1: the one in use wins
+    double speedup; // median over the rounds of the cost of the one in use / the winner's; 1: the one in use wins
     double noise;   // half the interquartile range of the times of the one in use / their median
     double gap_ms;  // pause between two runs of the winner in a queue; 0: unknown
     double base_mj, best_mj; // millijoules of a run; 0: not measured

@@ -91,7 +91,8 @@ static bool compare(int count, struct tuner_result *result)
     static struct tuner_trial trial[CONFIGURATIONS];
     const struct tuner_setup setup = {.subject = &subject};
     for (int i = 0; i < count; i++)
-        trial[i] = (struct tuner_trial){.configuration = i, .ms = plain_ms[i], .status = PROBE_PASSED};
+        trial[i] =
+            (struct tuner_trial){.configuration = i, .ms = plain_ms[i], .cost = plain_ms[i], .status = PROBE_PASSED};
     *result = (struct tuner_result){.state = {.trial = trial, .trials = count}, .best = -1, .speedup = 1};
     const bool ok = compare_run(&setup, result);
     CHECK_NUMBER(made.released, made.builds);

@@ -1,6 +1,7 @@
 // tune_command.c: the command that searches for the fastest configurations: options, runs and results
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/resource.h"
@@ -41,7 +42,7 @@ struct tune_options {
     const char *replay;           // a T4 file, on which searches are simulated; NULL: none
     int path, threads, objective; // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
     int seed, seeds, log_level;
-    bool json;
+    bool json, check; // check: of the spec, without a search
     // Not options.
     const char *spec; // description of a user's kernel, tuned instead of chains; NULL: none
     const struct strategy *strategy;
@@ -110,8 +111,18 @@ static const char *choice_text(const struct subject *subject, int configuration,
     return text;
 }
 
-static json_t *trials_json(const struct subject *subject, const struct tuner_state *state)
+// Adds the metrics of a user's kernel, if it has any.
+static void add_metrics(json_t *json, const struct run *run, const char *key, int configuration, double ms)
 {
+    json_t *metrics = run->of->spec ? user_kernel_metrics(run->subject, configuration, ms) : NULL;
+    if (json_object_size(metrics) > 0)
+        json_object_set(json, key, metrics);
+    json_decref(metrics);
+}
+
+static json_t *trials_json(const struct run *run, const struct tuner_state *state)
+{
+    const struct subject *subject = run->subject;
     char text[SUBJECT_TEXT];
     json_t *trials = json_array();
     for (int i = 0; i < state->trials; i++) {
@@ -121,6 +132,8 @@ static json_t *trials_json(const struct subject *subject, const struct tuner_sta
             json_object_set_new(row, "failed", text_json(trial->why));
         else
             json_object_set_new(row, "ms", json_real(trial->ms));
+        if (!isinf(trial->ms))
+            add_metrics(row, run, "metrics", trial->configuration, trial->ms);
         json_array_append_new(trials, row);
     }
     return trials;
@@ -152,7 +165,10 @@ static json_t *result_json(const struct run *run, const struct tuner_result *res
                            json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
                                      result->base_ms, "used", used, "used_ms", result->used_ms, "best", best, "best_ms",
                                      result->best_ms, "speedup", result->speedup, "noise", result->noise, "gap_ms",
-                                     result->gap_ms, "trials", trials_json(run->subject, &result->state)));
+                                     result->gap_ms, "trials", trials_json(run, &result->state)));
+    add_metrics(json, run, "default_metrics", result->base, result->base_ms);
+    add_metrics(json, run, "used_metrics", result->used, result->used_ms);
+    add_metrics(json, run, "best_metrics", result->best, result->best_ms);
     if (result->base_mj > 0)
         json_object_update_new(json, json_pack("{s:s,s:f,s:f}", "energy_counter", energy_name(run->energy),
                                                "default_mj", result->base_mj, "best_mj", result->best_mj));
@@ -194,6 +210,34 @@ static void print_result(const struct run *run, const struct tuner_result *resul
     if (result->base_mj > 0)
         printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
                energy_name(run->energy), result->base_mj, result->best_mj);
+}
+
+static void print_metrics(const struct run *run, const struct tuner_result *result)
+{
+    json_t *base = user_kernel_metrics(run->subject, result->base, result->base_ms), *value;
+    json_t *best = user_kernel_metrics(run->subject, result->best, result->best_ms);
+    const char *name;
+    json_object_foreach(base, name, value)
+        log_print_line(stdout, "  %s: default %.4g, best %.4g", name, json_number_value(value),
+                       json_number_value(json_object_get(best, name)));
+    json_decref(base);
+    json_decref(best);
+}
+
+static void print_launches(const json_t *launches)
+{
+    const char *kernel;
+    int count, global[3], local[3];
+    double ms;
+    const json_t *row;
+    size_t i;
+    json_array_foreach((json_t *)launches, i, row)
+    {
+        json_unpack((json_t *)row, "{s:s,s:i,s:[iii],s:[iii],s:F}", "kernel", &kernel, "launches", &count, "global",
+                    global, global + 1, global + 2, "local", local, local + 1, local + 2, "ms", &ms);
+        log_print_line(stdout, "  %-20s %4d x %10.3f ms  global %dx%dx%d, local %dx%dx%d", kernel, count, ms / count,
+                       global[0], global[1], global[2], local[0], local[1], local[2]);
+    }
 }
 
 // Writes the results of a pass to the file of --t4.
@@ -251,10 +295,18 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
     status_line_show("");
     if (ok) {
         *winner = (struct tune_winner){result.best, result.best_ms, result.base_ms, result.gap_ms};
-        if (of->json)
-            ok = print_json(result_json(run, &result), 0);
-        else
+        json_t *launches = run->work.chain ? NULL : user_kernel_launches(subject, result.best);
+        if (of->json) {
+            json_t *json = result_json(run, &result);
+            json_object_set(json, "launches", launches);
+            ok = print_json(json, 0);
+        } else {
             print_result(run, &result);
+            if (launches)
+                print_metrics(run, &result);
+            print_launches(json_array_size(launches) > 1 ? launches : NULL);
+        }
+        json_decref(launches);
         const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
         // As in the printed speed-up, the default's time is that of the same rounds.
         const double base_ms = result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
@@ -360,6 +412,38 @@ static bool overwrites_kernel(const struct tune_options *of, const struct subjec
     return overwrites;
 }
 
+// Checks a configuration of a user's kernel, and prints the result. Returns false if it is wrong.
+static bool check_configuration(const struct run *run, struct subject *subject, const char *which, int configuration)
+{
+    json_t *json = user_kernel_check(subject, configuration), *fault;
+    const char *failed = json_text(json, "failed"), *unchecked = json_text(json, "unchecked");
+    const json_t *faults = json_object_get(json, "faults");
+    const bool ok = !failed[0] && json_array_size(faults) == 0;
+    size_t i;
+    json_object_set_new(json, "which", json_string(which));
+    if (run->of->json)
+        return print_json(json, 0) && ok;
+    printf("%s: %s: %s\n", which, json_text(json, "choice"), failed[0] ? failed : "correct");
+    print_launches(json_object_get(json, "launches"));
+    json_array_foreach((json_t *)faults, i, fault) log_print_line(stdout, "  %s", json_string_value(fault));
+    if (unchecked[0])
+        printf("  Oclgrind did not check its accesses: %s\n", unchecked);
+    else if (ok)
+        printf("  no access out of bounds\n");
+    json_decref(json);
+    return ok;
+}
+
+// Checks the stored configuration and the default. Returns the exit code.
+static int check_spec(const struct run *run, struct subject *subject)
+{
+    bool ok = !subject->has_used || check_configuration(run, subject, "stored", subject->used), passed = false;
+    for (int i = 0; i < subject->presets && !passed; i++)
+        passed = check_configuration(run, subject, "default", subject->preset[i]);
+    subject_close(subject);
+    return ok && passed ? EXIT_OK : EXIT_FAILED_SOME;
+}
+
 // Tunes a user's kernel. Returns the exit code.
 static int tune_spec(struct run *run)
 {
@@ -378,6 +462,8 @@ static int tune_spec(struct run *run)
         return safe ? EXIT_NOTHING : EXIT_USAGE;
     }
     process_hold_signals(CALLS_ANY);
+    if (of->check)
+        return check_spec(run, subject);
     if (limited.configurations == 0 && limited.seconds <= 0) { // the limits of the description
         limited.configurations = budget.configurations;
         limited.seconds = budget.seconds;
@@ -476,6 +562,8 @@ static const struct option options[] = {
          "limits of the search per pass: configurations (80), time (30s), configurations after the fastest (20idle); "
          "default: 80",
      .offset = AT(budget)},
+    {"check", 0, OPTION_FLAG,
+     .help = "only run the stored configuration and the default of SPEC.json, also in Oclgrind", .offset = AT(check)},
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
      .offset = AT(objective)},
@@ -508,6 +596,7 @@ static const char *const examples[] = {
     "monocle tune -f all --json  print the time, or the failure, of each configuration",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
     "monocle tune matmul.json --budget 60s  tune your own OpenCL kernel, which matmul.json describes",
+    "monocle tune matmul.json --check  find its accesses out of bounds with Oclgrind",
     "monocle tune --replay table.json --budget 40  show how close each search gets with 40 configurations",
     NULL,
 };
@@ -570,6 +659,10 @@ static const char *const details[] = {
     "one; Swap: pairs of vectors that change places after each repetition",
     "ReferenceKernel\tas KernelSpecification, with ValidationThreshold and ValidationMethod: SideBySideComparison "
     "(absolute; default) or SideBySideRelativeComparison; without them: 0.0001, relative for real numbers over 1",
+    "General\tMetrics: numbers for the table and JSON, expressions of the parameters and `time` in milliseconds, such "
+    "as "
+    "{\"GFLOP/s\": \"2 * ProblemSize ** 3 / time / 10 ** 6\"}; Objective: the metric to optimize (default: time); "
+    "Minimize: false if it should be large",
     "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "
     "Tuner has written, from a cache of Kernel Tuner, or from KTT's JSON; .gz too. The table shows the optimum's time "
     "divided by the best time found, after a quarter, half and "
@@ -711,6 +804,8 @@ static bool fits_others(const struct tune_options *o)
         wrong = "--threads needs -p cpu; add it, or leave --threads out";
     else if (o->seeds > 0 && !o->replay)
         wrong = "--seeds needs --replay; use --seed for one search";
+    else if (o->check && !o->spec)
+        wrong = "--check needs SPEC.json; add it, or leave --check out";
     if (wrong)
         log_error("%s", wrong);
     return !wrong;
@@ -724,6 +819,7 @@ static int tune_run(int argc, char **argv)
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
         return code;
     log_set_level((enum log_level)o.log_level);
+    o.spec = operands.count > 0 ? operands.word[0] : NULL;
     if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||
         (o.path == TUNE_PATH_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
@@ -737,7 +833,6 @@ static int tune_run(int argc, char **argv)
     }
     if (!find_strategy(&o.strategy, &o.search) || !user_filters_load(o.filter_dir))
         return EXIT_USAGE;
-    o.spec = operands.count > 0 ? operands.word[0] : NULL;
     return tune_chains_run(&o);
 }
 

@@ -52,6 +52,10 @@ void spec_finish(struct spec *spec)
     space_finish(&spec->space);
     for (int i = 0; i < spec->conditions; i++)
         free(spec->condition[i].text);
+    for (int i = 0; i < spec->metrics.count; i++) {
+        free(spec->metrics.list[i].name);
+        free(spec->metrics.list[i].text);
+    }
     for (int i = 0; i < spec->kernels; i++)
         finish_kernel(&spec->kernel[i]);
     for (int i = 0; i < spec->references; i++)

@@ -66,6 +66,7 @@ enum {
     SPEC_STEPS = 32,
     SPEC_CHANGES = 8, // of a step
     SPEC_LOOPS = 3,
+    SPEC_METRICS = 8,
     SPEC_LAUNCHES = 4096, // of a run, with the repetitions
     SPEC_CONFIGURATIONS = 1000000,
     SPEC_OPTIONS = 200, // bytes of the compiler's options
@@ -160,6 +161,15 @@ struct spec_condition {
     uint32_t params; // bit p: it depends on parameter p
 };
 
+// Numbers of a configuration, such as GFLOP/s: expressions, in which `time` is the time in milliseconds.
+struct spec_metrics {
+    struct spec_metric {
+        char *name, *text;
+    } list[SPEC_METRICS];
+    int count, objective; // objective: index of the metric that is optimized; -1: the time
+    bool maximize, timed; // timed: while they are read: expressions may use the name `time`
+};
+
 struct spec {
     char *path, *directory;   // of the description; the directory ends with '/' or is empty
     struct space space;       // spec_enumerate adds its configurations
@@ -172,6 +182,7 @@ struct spec {
     int steps;       // 0: each kernel once, in order
     uint32_t params; // bits of the parameters that the launches depend on
     int loops;       // number of the names i, j and k that expressions may use
+    struct spec_metrics metrics;
     struct spec_argument argument[SPEC_ARGUMENTS];
     int arguments;
     struct value problem[3]; // of ProblemSize
@@ -207,6 +218,9 @@ bool spec_check(const struct spec *spec, const char *text, uint32_t *params, cha
 // Sets the sizes of the vectors, and their contents that are expressions, to those of a configuration. Returns false if
 // one cannot be computed, and writes the reason.
 bool spec_size(struct spec *spec, const uint16_t *tuple, char why[SPEC_WHY]);
+
+// Returns the value of a metric, from the time of a configuration; NAN: it cannot be computed.
+double spec_metric(const struct spec *spec, int metric, const uint16_t *tuple, double ms);
 
 // The value of an argument in a launch.
 union spec_given {

@@ -762,6 +762,39 @@ static void read_budget(struct spec *spec, const json_t *list)
     }
 }
 
+// Reads the metrics, and which one is optimized.
+static bool read_general(struct reader *reader, const json_t *json)
+{
+    struct spec *spec = reader->spec;
+    const json_t *objective = json_object_get(json, "Objective");
+    const char *name, *wanted = json_is_string(objective) ? json_string_value(objective) : "time";
+    json_t *value;
+    snprintf(reader->where, sizeof(reader->where), "General.Metrics");
+    spec->metrics.objective = -1;
+    spec->metrics.maximize = json_is_false(json_object_get(json, "Minimize"));
+    spec->metrics.timed = true;
+    json_object_foreach(json_object_get(json, "Metrics"), name, value)
+    {
+        if (spec->metrics.count == SPEC_METRICS)
+            return refuse(reader, "there are over %d metrics", SPEC_METRICS);
+        struct spec_metric *metric = &spec->metrics.list[spec->metrics.count++];
+        if (!copy_text(&metric->name, name) || !take_expression(reader, value, name, &metric->text))
+            return false;
+        if (strcmp(name, wanted) == 0)
+            spec->metrics.objective = spec->metrics.count - 1;
+    }
+    spec->metrics.timed = false;
+    if (spec->metrics.objective >= 0 || (strcmp(wanted, "time") == 0 && !spec->metrics.maximize))
+        return true;
+    if (spec->metrics.count > 0)
+        return refuse(reader, "no metric has the name '%.60s' of Objective", wanted);
+    json_t *unknown = json_pack("{s:n}", "Objective"); // such as that of a program that defines GFLOPs itself
+    note_ignored(reader, unknown, (const char *const[]){NULL});
+    json_decref(unknown);
+    spec->metrics.maximize = false;
+    return true;
+}
+
 // Decides which arguments are compared: the marked ones, or else all that are written.
 static bool choose_outputs(struct reader *reader)
 {
@@ -805,8 +838,10 @@ static bool read_spec(struct reader *reader, const json_t *json)
     spec->loops = 0;
     if (!read_steps(reader, launches, ""))
         return false;
-    reader->where[0] = '\0';
     spec->params = reader->params;
+    if (!read_general(reader, json_object_get(json, "General")))
+        return false;
+    reader->where[0] = '\0';
     return choose_outputs(reader);
 }
 

@@ -4,6 +4,7 @@
 #include "tune/kernel/spec.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct values {
     uint32_t params;       // bits of the parameters that were looked up
     int loops;             // number of the repetitions
     int64_t loop[SPEC_LOOPS];
+    double ms; // of the name `time`; 0: there is no such name
 };
 
 static bool find_name(void *context, const char *name, int length, int64_t index, struct value *value)
@@ -43,6 +45,10 @@ static bool find_name(void *context, const char *name, int length, int64_t index
         scope->params |= (uint32_t)1 << p;
         return true;
     }
+    if (scope->ms > 0 && length == 4 && memcmp(name, "time", 4) == 0 && index < 0) {
+        *value = value_of_real(scope->ms);
+        return true;
+    }
     const int loop = name[0] - 'i';
     if (length != 1 || index >= 0 || loop < 0 || loop >= scope->loops)
         return false;
@@ -59,10 +65,19 @@ bool spec_evaluate(const struct spec *spec, const char *text, const uint16_t *tu
 
 bool spec_check(const struct spec *spec, const char *text, uint32_t *params, char why[SPEC_WHY])
 {
-    struct values scope = {.spec = spec, .loops = spec->loops};
+    struct values scope = {.spec = spec, .loops = spec->loops, .ms = spec->metrics.timed};
     const bool ok = expression_check(text, find_name, &scope, why);
     *params = scope.params;
     return ok;
+}
+
+double spec_metric(const struct spec *spec, int metric, const uint16_t *tuple, double ms)
+{
+    struct values scope = {.spec = spec, .tuple = tuple, .ms = ms};
+    struct value value;
+    char why[EXPRESSION_WHY];
+    const bool ok = expression_evaluate(spec->metrics.list[metric].text, find_name, &scope, &value, why);
+    return ok ? value_number(&value) : NAN;
 }
 
 // ---- the configurations ----

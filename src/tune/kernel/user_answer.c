@@ -35,7 +35,7 @@ static struct device *find_device(const char *wanted)
     const int count = device_list(devices, &why);
     for (int i = 0; i < count; i++) {
         user_kernel_print_device(&devices[i], text);
-        if (strcmp(text, wanted) == 0)
+        if (strcmp(text, wanted) == 0 || !wanted[0])
             return device_open(&devices[i], NULL, NULL);
     }
     return NULL;
@@ -165,10 +165,12 @@ static void release_timed(struct timed **timed)
     *timed = next;
 }
 
-static cl_int time_timed(const struct timed *timed, double for_ms, double *ms)
+static cl_int time_timed(const struct timed *timed, const struct user_request *request, double *ms)
 {
+    if (request->runs > 0)
+        return user_build_time(&timed->build, request->runs, ms);
     cl_int result = user_build_time(&timed->build, 1, ms); // also restores caches and clock rates
-    const double runs = for_ms / fmax(*ms, 1e-3);
+    const double runs = request->for_ms / fmax(*ms, 1e-3);
     if (result == CL_SUCCESS)
         result = user_build_time(&timed->build, (int)fmin(fmax(runs, 2), TIMING_RUNS), ms);
     return result;
@@ -213,9 +215,9 @@ static enum probe_status answer(struct kernel_task *task, struct timed **first, 
     if (request->action == USER_BUILD)
         result = build_timed(task, first, request, task->why);
     else if (*timed && request->action == USER_TIME)
-        result = time_timed(*timed, request->for_ms, &task->reply.ms);
-    else if (*timed && request->action == USER_RUN)
-        result = user_build_time(&(*timed)->build, request->runs, &task->reply.ms);
+        result = time_timed(*timed, request, &task->reply.ms);
+    else if (*timed && request->action == USER_LAUNCHES)
+        result = user_build_launches(&(*timed)->build, task->data.sizes->launch_ms);
     else if (*timed)
         release_timed(timed), result = CL_SUCCESS;
     if (result != CL_SUCCESS && !task->why[0])

@@ -6,12 +6,16 @@
 #include "base/clock.h"
 #include "base/driver_call.h"
 #include "base/file.h"
+#include "base/installed_program.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "path/pass_tuned.h"
 #include "tune/kernel/user_rig.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +24,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, IDLE_MAX = 16 };
+enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, IDLE_MAX = 16, LOG_BYTES = 16 << 20 };
 static const size_t data_bytes_max = (size_t)4 << 30;
 
 // Children that wait for a request.
@@ -61,21 +65,31 @@ void user_kernel_print_device(const struct device_info *info, char text[200])
     snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
 }
 
-static struct child *start_child(const struct user_kernel *user)
+// Starts a child. `oclgrind`: the program that it runs in, which has one device and writes to the file `log`; NULL:
+// none.
+static struct child *start_child(const struct user_kernel *user, const char *oclgrind, const char *log)
 {
-    char parent[16], device[200];
+    enum { OWN = 3, FIRST = OWN + 1 }; // arguments of Oclgrind; the first one of the child's
+    char parent[16], device[200] = "", program[PATH_MAX] = "monocle";
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    user_kernel_print_device(&user->device->info, device);
-    const char *const arguments[1 + KERNEL_WORDS + 1] = {
-        "monocle",
-        [1 + KERNEL_WORD_COMMAND] = "probe",
-        [1 + KERNEL_WORD_KIND] = "spec",
-        [1 + KERNEL_WORD_PARENT] = parent,
-        [1 + KERNEL_WORD_SPEC] = user->spec.path,
-        [1 + KERNEL_WORD_HASH] = user->spec.hash,
-        [1 + KERNEL_WORD_DEVICE] = device,
+    if (!oclgrind)
+        user_kernel_print_device(&user->device->info, device);
+    else if (!realpath(child_program, program))
+        return NULL;
+    const char *const arguments[FIRST + KERNEL_WORDS + 1] = {
+        "oclgrind",
+        "--log",
+        log,
+        program,
+        [FIRST + KERNEL_WORD_COMMAND] = "probe",
+        [FIRST + KERNEL_WORD_KIND] = "spec",
+        [FIRST + KERNEL_WORD_PARENT] = parent,
+        [FIRST + KERNEL_WORD_SPEC] = user->spec.path,
+        [FIRST + KERNEL_WORD_HASH] = user->spec.hash,
+        [FIRST + KERNEL_WORD_DEVICE] = device,
     };
-    struct child *child = child_open(child_program, (char *const *)arguments, user->data.fd);
+    char *const *from = (char *const *)arguments + (oclgrind ? 0 : OWN);
+    struct child *child = child_open(oclgrind ? oclgrind : child_program, from, user->data.fd);
     if (!child)
         log_error("cannot run kernels: %s", strerror(errno));
     return child;
@@ -108,7 +122,7 @@ static struct child *take_child(const struct user_kernel *user)
     pthread_mutex_lock(&children->lock);
     struct child *child = children->count > 0 ? children->idle[--children->count] : NULL;
     pthread_mutex_unlock(&children->lock);
-    return child ? child : start_child(user);
+    return child ? child : start_child(user, NULL, NULL);
 }
 
 static void give_child(const struct user_kernel *user, struct child *child)
@@ -266,7 +280,7 @@ static bool ask_timer(struct user_kernel *user, const struct user_request *reque
     if (!child_program)
         return false;
     if (!user->timer) {
-        user->timer = start_child(user);
+        user->timer = start_child(user, NULL, NULL);
         user->timers++;
     }
     if (!user->timer)
@@ -337,8 +351,167 @@ static bool run_build(void *of, int runs)
 {
     struct built *built = of;
     struct user_reply reply;
-    const struct user_request request = {USER_RUN, .configuration = built->configuration, .runs = runs};
+    const struct user_request request = {USER_TIME, .configuration = built->configuration, .runs = runs};
     return use_build(built, &request, runs, &reply);
+}
+
+static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
+{
+    char all[SPACE_TEXT];
+    space_print(&subject->space, configuration, all);
+    log_escape(text, SUBJECT_TEXT, all); // the values are texts of the description
+}
+
+// ---- the launches ----
+
+static bool same_launch(const struct spec_launch *a, const struct spec_launch *b)
+{
+    return a->kernel == b->kernel && memcmp(a->global, b->global, sizeof(a->global)) == 0 &&
+           memcmp(a->local, b->local, sizeof(a->local)) == 0;
+}
+
+static json_t *size_json(const size_t size[3])
+{
+    return json_pack("[I,I,I]", (json_int_t)size[0], (json_int_t)size[1], (json_int_t)size[2]);
+}
+
+// Describes a run. Launches of the same kernel and sizes are one row.
+static json_t *launches_json(const struct spec_run *run, const double *launch_ms)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < run->launches; i++) {
+        const struct spec_launch *launch = &run->launch[i];
+        double ms = 0;
+        int count = 0, before = 0;
+        for (int k = 0; k < run->launches; k++) {
+            const bool same = same_launch(launch, &run->launch[k]);
+            before += same && k < i;
+            count += same;
+            ms += same ? launch_ms[k] : 0;
+        }
+        if (before == 0)
+            json_array_append_new(rows, json_pack("{s:o,s:i,s:o,s:o,s:f}", "kernel", text_json(launch->kernel->name),
+                                                  "launches", count, "global", size_json(launch->global), "local",
+                                                  size_json(launch->local), "ms", isfinite(ms) ? ms : 0));
+    }
+    return rows;
+}
+
+json_t *user_kernel_launches(struct subject *subject, int configuration)
+{
+    struct user_kernel *user = (struct user_kernel *)subject;
+    const struct user_request request = {USER_LAUNCHES, .configuration = configuration};
+    char why[SPEC_WHY];
+    json_t *rows = NULL;
+    struct user_reply reply;
+    struct spec_run run = {.launches = 0};
+    struct built *built = build(subject, configuration, why);
+    if (built && spec_run_open(&run, &user->spec, false, space_tuple(&subject->space, configuration), why) &&
+        use_build(built, &request, 5, &reply))
+        rows = launches_json(&run, user->data.sizes->launch_ms);
+    spec_run_close(&run);
+    if (built)
+        release(built);
+    return rows;
+}
+
+// ---- accesses out of bounds, which Oclgrind finds ----
+
+// Returns the faults in Oclgrind's log, each one once: "k.cl:12: kernel k: Invalid write of size 4 at global memory
+// address".
+static json_t *read_faults(char *log)
+{
+    json_t *faults = json_array();
+    char what[128] = "", kernel[64] = "", fault[400];
+    for (char *line; (line = strsep(&log, "\n"));) {
+        const char *place = strstr(line, "At line "), *of = place ? strstr(place, " of ") : NULL;
+        bool found = !of && !strstr(line, "Debugging information");
+        json_t *other;
+        size_t i;
+        const char *address = strstr(line, " 0x");
+        if (isalpha((unsigned char)line[0]))
+            snprintf(what, sizeof(what), "%.*s", address ? (int)(address - line) : (int)strlen(line), line);
+        sscanf(line, " Kernel: %63s", kernel);
+        if (of)
+            snprintf(fault, sizeof(fault), "%.*s:%d: kernel %s: %s", (int)strcspn(of + 4, ":\n"), of + 4,
+                     atoi(place + 8), kernel, what);
+        else
+            snprintf(fault, sizeof(fault), "kernel %s: %s", kernel, what);
+        json_array_foreach(faults, i, other) found = found || strcmp(json_string_value(other), fault) == 0;
+        if (!found)
+            json_array_append_new(faults, text_json(fault));
+    }
+    return faults;
+}
+
+// Runs a configuration in Oclgrind. NULL: it cannot run there (`why`).
+static json_t *find_faults(const struct user_kernel *user, int configuration, char why[VERDICT_TEXT])
+{
+    struct user_request request = {USER_VALIDATE, .configuration = configuration};
+    struct user_reply reply = {.status = PROBE_NOT_RUN, .why = "Oclgrind cannot be started"};
+    char program[PATH_MAX], path[64];
+    size_t bytes;
+    if (!program_find("oclgrind", program, sizeof(program))) {
+        snprintf(why, VERDICT_TEXT, "Oclgrind is not installed (package oclgrind)");
+        return NULL;
+    }
+    const int log = memfd_create("monocle-oclgrind", MFD_CLOEXEC);
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), log);
+    struct child *child = start_child(user, program, path);
+    copy_tuple(user, &request);
+    if (child)
+        ask_child(&child, &request, REFERENCE_LIMIT_S * 1000, &reply);
+    child_close(child);
+    char *text = file_take(log, LOG_BYTES, &bytes);
+    json_t *faults = text ? read_faults(text) : NULL;
+    free(text);
+    if (faults && (json_array_size(faults) > 0 || reply.status == PROBE_PASSED || reply.status == PROBE_WRONG))
+        return faults;
+    json_decref(faults);
+    memcpy(why, reply.why, VERDICT_TEXT);
+    return NULL;
+}
+
+json_t *user_kernel_check(struct subject *subject, int configuration)
+{
+    char choice[SUBJECT_TEXT], why[VERDICT_TEXT] = "";
+    print(subject, configuration, choice);
+    json_t *json = json_pack("{s:s}", "choice", choice);
+    if (validate(subject, configuration, why) == PROBE_PASSED)
+        json_object_set_new(json, "launches", user_kernel_launches(subject, configuration));
+    else
+        json_object_set_new(json, "failed", text_json(why));
+    json_t *faults = find_faults(kernel_of(subject), configuration, why);
+    if (faults)
+        json_object_set_new(json, "faults", faults);
+    else
+        json_object_set_new(json, "unchecked", text_json(why));
+    return json;
+}
+
+// ---- the objective ----
+
+// A metric that should be large is inverted.
+static double cost(const struct subject *subject, int configuration, double ms)
+{
+    const struct spec *spec = &kernel_of(subject)->spec;
+    if (spec->metrics.objective < 0)
+        return ms;
+    const double value = spec_metric(spec, spec->metrics.objective, space_tuple(&subject->space, configuration), ms);
+    if (!(value > 0))
+        return INFINITY;
+    return spec->metrics.maximize ? 1 / value : value;
+}
+
+json_t *user_kernel_metrics(const struct subject *subject, int configuration, double ms)
+{
+    const struct spec *spec = &kernel_of(subject)->spec;
+    json_t *json = json_object();
+    for (int i = 0; i < spec->metrics.count; i++) {
+        const double value = spec_metric(spec, i, space_tuple(&subject->space, configuration), ms);
+        json_object_set_new(json, spec->metrics.list[i].name, isfinite(value) ? json_real(value) : json_null());
+    }
+    return json;
 }
 
 // ---- the database ----
@@ -358,29 +531,13 @@ static void make_key(const struct user_kernel *user, struct pass_key *key)
 // Returns the configuration that space_print writes in this way; -1: none.
 static int parse_configuration(const struct space *space, const char *text)
 {
-    uint16_t tuple[SPACE_PARAMS];
-    for (int p = 0; p < space->params; p++) {
-        const struct space_param *param = &space->param[p];
-        const size_t name = strlen(param->name);
-        size_t longest = 0;
-        bool found = false;
-        if (strncmp(text, param->name, name) != 0 || text[name] != '=')
-            return -1;
-        text += name + 1;
-        for (int v = 0; v < param->values; v++) {
-            const size_t length = strlen(param->value[v]);
-            if (strncmp(text, param->value[v], length) != 0 || text[length] != (p + 1 < space->params ? ',' : '\0') ||
-                (found && length < longest))
-                continue;
-            tuple[p] = (uint16_t)v;
-            longest = length;
-            found = true;
-        }
-        if (!found)
-            return -1;
-        text += longest + (p + 1 < space->params);
+    char printed[SPACE_TEXT];
+    for (int c = 0; c < space->count; c++) {
+        space_print(space, c, printed);
+        if (strcmp(printed, text) == 0)
+            return c;
     }
-    return space_find(space, tuple);
+    return -1;
 }
 
 // Sets the configuration in use: of an entry for this description and these kernels.
@@ -411,13 +568,6 @@ static bool store(const struct subject *subject, int configuration, double ms, d
 }
 
 // ---- the subject ----
-
-static void print(const struct subject *subject, int configuration, char text[SUBJECT_TEXT])
-{
-    char all[SPACE_TEXT];
-    space_print(&subject->space, configuration, all);
-    log_escape(text, SUBJECT_TEXT, all); // the values are texts of the description
-}
 
 static void close_kernel(struct subject *subject)
 {
@@ -495,7 +645,7 @@ bool user_kernel_reads(const struct subject *subject, const char *path)
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
 {
     static const struct subject_type type = {prepare, validate, build,        time_build, release,
-                                             print,   store,    close_kernel, run_build};
+                                             print,   store,    close_kernel, run_build,  cost};
     struct user_kernel *user = xalloc(sizeof(*user));
     char why[SPEC_WHY];
     struct spec *spec = &user->spec;

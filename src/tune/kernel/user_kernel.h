@@ -17,6 +17,16 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
 // Returns true if the path is one of the files that the description names.
 bool user_kernel_reads(const struct subject *subject, const char *path);
 
+struct json_t;
+// Returns an object with the metrics of the description for this time; null: it cannot be computed.
+struct json_t *user_kernel_metrics(const struct subject *subject, int configuration, double ms);
+// Returns the launches of a configuration that runs: an array of objects with kernel, launches, global, local and ms,
+// their shortest time. Launches of the same kernel and sizes are one object. NULL on failure.
+struct json_t *user_kernel_launches(struct subject *subject, int configuration);
+// Runs a configuration, also in Oclgrind. Returns an object with choice, failed or launches, and faults (a text for
+// each access out of bounds) or unchecked (why Oclgrind did not run it).
+struct json_t *user_kernel_check(struct subject *subject, int configuration);
+
 // The child's arguments, after the program's name. Its standard input is the memory of struct user_data.
 enum kernel_word {
     KERNEL_WORD_COMMAND,

@@ -8,13 +8,14 @@
 #include "tune/kernel/spec.h"
 #include "tune/space.h"
 
-// The sizes and contents of the vector arguments and of the references, in memory that the children share.
+// The sizes and contents of the vector arguments and of the references, and times, in memory that the children share.
 struct user_data {
     int fd; // -1: not open
     size_t bytes;
     char *map;
     struct user_sizes {
         size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS];
+        double launch_ms[SPEC_LAUNCHES];                     // of USER_LAUNCHES
     } * sizes;                                               // of the inputs: the largest ones
     size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS]; // offsets
 };
@@ -57,6 +58,8 @@ void user_build_close(struct user_build *build);
 // Runs the launches `runs` times, 1 to TIMING_RUNS, each time after their inputs are restored. Sets *ms to the average
 // time from the start of the first launch to the end of the last one.
 cl_int user_build_time(const struct user_build *build, int runs, double *ms);
+// Runs the launches one after the other, five times. Sets ms[] to the shortest time of each.
+cl_int user_build_launches(const struct user_build *build, double *ms);
 
 // Waits, and copies an argument from the buffer of argument `from`.
 cl_int user_rig_read(const struct user_rig *rig, int argument, int from, void *to);
@@ -72,7 +75,7 @@ enum user_action {
     USER_VALIDATE,  // compare with them
     USER_BUILD,     // and keep the build
     USER_TIME,      // the actions below are for such a build
-    USER_RUN,
+    USER_LAUNCHES,
     USER_RELEASE,
 };
 
@@ -80,8 +83,8 @@ struct user_request {
     enum user_action action;
     int configuration;
     uint16_t tuple[SPACE_PARAMS]; // USER_REFERENCE, USER_VALIDATE, USER_BUILD
-    double for_ms;                // USER_TIME
-    int runs;                     // USER_RUN
+    double for_ms;                // USER_TIME: for about this time
+    int runs;                     // USER_TIME: 0, or the number of runs
 };
 
 struct user_reply {

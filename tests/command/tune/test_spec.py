@@ -5,6 +5,7 @@ MONOCLE_MISLED has a time limit for children that the test sets (tests/support/m
 import json
 import math
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -12,7 +13,7 @@ import sys
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import SOURCES, Checks, at, programs, skip, slow
-from live_support import has_opencl, run
+from live_support import SANITIZED, has_opencl, run
 
 MISLED, MONOCLE = programs(2)
 EXAMPLES = os.path.join(SOURCES, "assets", "tune")
@@ -192,11 +193,91 @@ kernel void fused(global int *from)
     code, (found,), err = tune(spec)
     failed = {trial["choice"]: trial.get("failed") for trial in found["trials"]}
     c.check(code == 0 and found["tried"] == 5 and err == "", code, found, err)
+    rows = [(row["kernel"], row["launches"], row["global"], row["local"]) for row in found["launches"]]
+    c.check(rows == [("add", 2, [4, 1, 1], [4, 1, 1]) if found["best"] == "HOW=1,SPARE=1" else
+                     ("fused", 1, [4, 1, 1], [1, 1, 1])], found["launches"])
+    c.check(found["launches"][0]["ms"] > 0, found["launches"])
     c.check(failed["HOW=1,SPARE=1"] is None and failed["HOW=2,SPARE=1"] is None, failed)
     c.check(failed["HOW=3,SPARE=1"] == "from[0] is 20 instead of 16", failed)
     for spare in 1, 4:
         says = f"it writes out of bounds: byte {16 * spare} of "
         c.check(says in (failed[f"HOW=4,SPARE={spare}"] or ""), failed)
+
+
+def fits(c):
+    """Configurations that run in turns have buffers of their own sizes. A write to those of another one would fail."""
+    spec = description([1, 2])
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("kernel void k(global float *a, global float *b) { volatile int n = HOW == 1 ? 1000000 : 0;"
+                   "while (n > 0) n--; a[HOW == 1 ? 0xfffff : 3] = b[HOW == 1 ? 3 : 0xfffff] = n; }")
+    kernel = {"KernelName": "k", "KernelFile": "k.cl", "GlobalSize": {"X": 1}, "LocalSize": {"X": 1},
+              "Arguments": [vector("a", "WriteOnly", Size="2 ** 20 if HOW == 1 else 4"),
+                            vector("b", "WriteOnly", Size="4 if HOW == 1 else 2 ** 20")]}
+    spec.update(KernelSpecification=kernel, ReferenceKernel={**kernel, "Arguments": ["a", "b"]})
+    code, found, err = tune(spec)
+    c.check(code == 0 and found[0]["failed"] == 0 and found[0]["best"] == "HOW=2" and err == "", found, err)
+
+
+def objective(c):
+    """The winner is the configuration with the best metric, not the fastest one."""
+    spec = description([1, 9, 19])
+    general = spec["General"] = {"Objective": "score",
+                                 "Metrics": {"score": "HOW ** 14 / time", "none": "1 / (HOW - 1)"}}
+    for minimize, best in (True, 1), (False, 19):
+        general["Minimize"] = minimize
+        code, (found,), err = tune(spec)
+        c.check(code == 0 and found["best"] == f"HOW={best}" and err == "", minimize, found, err)
+        c.check(math.isclose(found["best_metrics"]["score"], best ** 14 / found["best_ms"]), found)
+        c.check([trial.get("metrics", {}).get("none") for trial in found["trials"]] == [None, 1 / 8, 1 / 18], found)
+        code, out, err = run(MISLED, "tune", at("spec.json"), **settings())
+        c.check(code == 0 and b"\n  score: default " in out, out)
+        os.remove(at("data/monocle/tuned"))
+    general["Metrics"] = {}
+    code, (found,), err = tune(spec)
+    c.check(code == 0 and "no effect: Objective" in err and "metrics" not in found["trials"][0], found, err)
+
+
+def check(c):
+    """--check runs the default and the stored configuration, and reports accesses out of bounds with their lines."""
+    spec = description([1, 2, 22])
+    code, (found,), err = tune(spec, "--check")
+    c.check(code == 0 and found["choice"] == "HOW=1" and found["which"] == "default" and err == "", found, err)
+    launch, = found["launches"]
+    c.check(launch["kernel"] == "k" and launch["launches"] == 1 and launch["ms"] > 0, launch)
+    c.check(launch["global"] == launch["local"] == [4, 1, 1], launch)
+    c.check("unchecked" in found or found["faults"] == [], found)
+    spec["ConfigurationSpace"]["TuningParameters"][0]["Default"] = 2
+    code, (found,), err = tune(spec, "--check")
+    c.check(code == 1 and "refused" in found["failed"] and err == "", found, err)
+    code, _, err = run(MISLED, "tune", "--check", "-f", "gray", **settings())
+    c.check(code == 2 and "--check needs SPEC.json" in err, code, err)
+
+
+@slow
+def bounds(c):
+    """Oclgrind names the kernel and the line of an access out of bounds, also in local memory."""
+    if not shutil.which("oclgrind") or SANITIZED:
+        print("left out: needs oclgrind, and a build without sanitizers")
+        return
+    spec = description([1])
+    kernel = {"KernelName": "k", "KernelFile": "k.cl", "GlobalSize": {"X": 4}, "LocalSize": {"X": 4},
+              "Arguments": [vector("out", "WriteOnly")]}
+    spec.update(KernelSpecification=kernel, ReferenceKernel={**kernel, "KernelName": "r", "KernelFile": "r.cl",
+                                                             "Arguments": ["out"]})
+    with open(at("r.cl"), "w", encoding="utf-8") as file:
+        file.write("kernel void r(global float *out) { out[get_global_id(0)] = 0; }")
+    for what, memory, line in [
+            ("write", "global", "out[HOW + 3] = 1;"), ("read", "global", "out[i] = out[HOW + 3] * 0;"),
+            ("write", "local", "tile[HOW + 3] = 1;"), ("read", "local", "out[i] = tile[HOW + 3];")]:
+        with open(at("k.cl"), "w", encoding="utf-8") as file:
+            file.write("kernel void k(global float *out)\n{\n    local float tile[4], more[4];\n"
+                       "    const int i = get_global_id(0);\n    tile[i] = more[i] = out[i] = 0;\n"
+                       f"    if (HOW > 0)\n        {line}\n    out[i] += tile[i] * more[i];\n}}\n")
+        code, found, err = tune(spec, "--check")
+        c.check(code == 1 and err == "" and found[0]["faults"] ==
+                [f"k.cl:7: kernel k: Invalid {what} of size 4 at {memory} memory address"], what, code, found, err)
+    code, out, err = run(MISLED, "tune", at("spec.json"), "--check", **settings())
+    c.check(code == 1 and b"\n  k.cl:7: kernel k: Invalid " in out, out, err)
 
 
 @slow
@@ -447,5 +528,5 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, launches, faults, far, loops, timing_crashes, included, references, limits, stored,
-                      several, cuda, refuses, overwrites, names, endless, before=prepare))
+sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
+                      references, limits, stored, several, cuda, refuses, overwrites, names, endless, before=prepare))

@@ -296,8 +296,8 @@ def table(c):
 
     other = threading.Thread(target=appear)
     other.start()
-    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4"), TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2",
-                               TEST_CHILDREN=at("children"))
+    code, (found,), err = tune(*SMALL, "--search", "full", "--budget", "8", "--t4", at("t4"),
+                               TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2", TEST_CHILDREN=at("children"))
     other.join()
     with open(at("t4"), encoding="utf-8") as file:
         c.check(file.read() == "theirs" and "monocle writes %s\n" % at("t4-2") in err, "the other file", err)
