@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,10 +23,12 @@ enum { NS_PER_MS = 1000000, TURN_MS = 10, TOLD_MS = 5000, KILLED_MS = 2000, PIPE
 bool program_find(const char *name, char *path, size_t size)
 {
     const char *at = getenv("PATH");
+    struct stat status;
     while (at && *at) {
         const size_t bytes = strcspn(at, ":");
         const int length = snprintf(path, size, "%.*s/%s", (int)bytes, at, name);
-        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0 && stat(path, &status) == 0 &&
+            S_ISREG(status.st_mode))
             return true;
         at += bytes + (at[bytes] == ':');
     }
