@@ -4,6 +4,7 @@
 #include "base/vector.h"
 #include "filter/filter_kernels.h"
 
+#include <limits.h>
 #include <string.h>
 
 #if VECTOR_BYTES
@@ -113,7 +114,7 @@ static bool clahe_fits(const struct filter_arguments *made, int width, int step)
     return width >= TILE_LEAST * made->tiles;
 }
 
-enum { MASK_PART = 256 }; // pixels
+enum { MASK_PART = 256, CELL = 8 }; // pixels
 
 // Mixes bytes, `shares` / 255 of them from `from`, as `mixed` (kernels/common.cl).
 static void mix(const uint8_t *from, const uint8_t *kept, const uint8_t *shares, uint8_t *to, int bytes)
@@ -177,6 +178,30 @@ static void key(const struct filter_arguments *made, const uint8_t *from, const 
     }
 }
 
+// For each column of a part: the numbers a and b on its left, and their changes to those on its right.
+struct between {
+    int32_t a[MASK_PART + CELL], b[MASK_PART + CELL], da[MASK_PART + CELL], db[MASK_PART + CELL];
+};
+
+// Sets them for `count` columns from column `first` on. `step`: numbers for a column, in 1/65536.
+static void find_between(struct between *between, const int32_t *line, int columns, int step, int first, int count)
+{
+    for (int x = 0, u = first * step + (step >> 1) - 32768; x < count;) {
+        const int left = clamp(u >> 16, 0, columns - 2), end = left < columns - 2 ? (left + 1) << 16 : INT_MAX;
+        const int32_t *at = line + 2 * left;
+        for (; x < count && u < end; x += CELL, u += CELL * step) { // some columns too many, which the next numbers get
+            for (int i = 0; i < CELL; i++) {
+                between->a[x + i] = at[0];
+                between->b[x + i] = at[1];
+                between->da[x + i] = at[2] - at[0];
+                between->db[x + i] = at[3] - at[1];
+            }
+        }
+        for (; u - step >= end; u -= step)
+            x--;
+    }
+}
+
 // The rows of numbers above and below are mixed once (kernels/matte.cl).
 static void matte(const struct filter_arguments *made, const uint8_t *from, const uint8_t *kept, uint8_t *to, int width,
                   int y)
@@ -186,6 +211,7 @@ static void matte(const struct filter_arguments *made, const uint8_t *from, cons
     const uint32_t *words = (const uint32_t *)kept;
     uint32_t shares[MASK_PART];
     int32_t line[NUMBERS_MOST];
+    struct between between;
     if (args[0] == 0) {
         memcpy(to, from, 4 * (size_t)width);
         return;
@@ -199,11 +225,11 @@ static void matte(const struct filter_arguments *made, const uint8_t *from, cons
     const uint32_t turned = args[1] ? 255 : 0; // 255 - share is share ^ 255
     for (int first = 0; first < width; first += MASK_PART) {
         const int count = width - first < MASK_PART ? width - first : MASK_PART;
+        find_between(&between, line, columns, step, first, count);
         for (int i = 0; i < count; i++) {
             const int u = clamp((((2 * (first + i) + 1) * step) >> 1) - 32768, 0, (columns - 1) << 16);
             const int left = min(u >> 16, columns - 2), f = (u - (left << 16)) >> 8;
-            const int a = (line[2 * left] * (256 - f) + line[2 * left + 2] * f) >> 8;
-            const int b = (line[2 * left + 1] * (256 - f) + line[2 * left + 3] * f) >> 8;
+            const int a = between.a[i] + ((between.da[i] * f) >> 8), b = between.b[i] + ((between.db[i] * f) >> 8);
             shares[i] = ((uint32_t)sat8((a * luma(pixel_of(words[first + i])) + b) >> 8) ^ turned) * 0x01010101u;
         }
         mix(from + 4 * (size_t)first, kept + 4 * (size_t)first, (const uint8_t *)shares, to + 4 * (size_t)first,
