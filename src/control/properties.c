@@ -385,9 +385,6 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
     struct outputs *outputs = &run->stream->outputs;
     const char *now = outputs_describe(outputs).recording;
     const bool ends = strcmp(value, "none") == 0;
-    if (ends && now && outputs_ending(outputs))
-        return property_fail(why, "monocle is still finishing %.200s; try again later",
-                             outputs_describe(outputs).ending);
     if (ends && now)
         outputs_toggle_recording(outputs, NULL, false, false);
     if (ends)

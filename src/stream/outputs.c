@@ -23,7 +23,8 @@ enum {
     QUEUE_TURN = 2,          // so many of them are added at each turn of the loop, beside the new one
     IN_FLIGHT = 2,
 };
-static const int64_t late_ns = 1000000000; // a later frame counts as missing: the last one is repeated
+static const int64_t late_ns = 1000000000;   // a later frame counts as missing: the last one is repeated
+static const int64_t start_ns = 10000000000; // until a recording that the user has ended must have started
 
 static void close_camera(struct outputs *o)
 {
@@ -118,12 +119,7 @@ static bool start_named(struct outputs *o, int open_file, bool animation)
 
 bool outputs_ending(const struct outputs *o)
 {
-    return o->ending.recording || (o->file.starting && o->file.end_ns > 0);
-}
-
-static const char *ending_name(const struct outputs *o)
-{
-    return o->ending.recording ? o->ending.name : o->file.name;
+    return o->endings > 0;
 }
 
 // Creates a file under the next name of the key `r`. Returns its descriptor; -1 is logged.
@@ -193,9 +189,8 @@ static void drop_queued(struct outputs_file *file, size_t count)
     memmove(file->queue, file->queue + count, file->queued * sizeof(*file->queue));
 }
 
-static bool write_frame(struct outputs *o, const struct image *rgba, int64_t time_ns)
+static bool write_frame(const struct outputs *o, struct outputs_file *file, const struct image *rgba, int64_t time_ns)
 {
-    struct outputs_file *file = &o->file;
     bool left_out = false;
     if (recording_frames(file->recording) == 0 && time_ns - file->first_ns > late_ns)
         log_warn("%s begins %.1f s late: ffmpeg needed that long to start", file->name,
@@ -207,12 +202,11 @@ static bool write_frame(struct outputs *o, const struct image *rgba, int64_t tim
 }
 
 // Adds the oldest frames that have waited. Returns false if the recording must end (logged).
-static bool write_queued(struct outputs *o, size_t most)
+static bool write_queued(const struct outputs *o, struct outputs_file *file, size_t most)
 {
-    struct outputs_file *file = &o->file;
     bool ok = true;
     for (; ok && most > 0 && file->queued > 0; most--) {
-        ok = write_frame(o, &file->queue[0].picture, file->queue[0].time_ns);
+        ok = write_frame(o, file, &file->queue[0].picture, file->queue[0].time_ns);
         drop_queued(file, 1);
     }
     return ok;
@@ -246,7 +240,7 @@ bool outputs_add_frame(struct outputs *o, const struct frame *frame, const struc
     file->waits = wait;
     if (file->measures && (frame->rate > 0 || (frame->rate == 0 && o->info->rate > 0)))
         encode_with(o, frame->rate > 0 ? frame->rate : o->info->rate, 0, 0);
-    return file->starting || file->queued > 0 ? queue_frame(o, rgba) : write_frame(o, rgba, o->time_ns);
+    return file->starting || file->queued > 0 ? queue_frame(o, rgba) : write_frame(o, file, rgba, o->time_ns);
 }
 
 // Returns the time at which the recording would end now. It does not depend on the last frame's lag, because a source
@@ -265,16 +259,6 @@ static void add_rest(const struct outputs *o)
         before = recording_frames(recording);
         recording_fill(recording, o->time_ns + o->rest_ns, NULL);
     }
-}
-
-// Starts a thread that ends the recording. Only one recording may be ending.
-static void start_ending(struct outputs *o)
-{
-    write_queued(o, SIZE_MAX);
-    recording_set_end(o->file.recording, o->file.end_ns > 0 ? o->file.end_ns : end_time(o));
-    o->ending = o->file;
-    o->file.recording = NULL;
-    recording_end(o->ending.recording);
 }
 
 // Ends a recording, if there is one. Removes a video without frames. Returns false if it is incomplete (logged).
@@ -296,51 +280,25 @@ static bool close_file(struct outputs_file *file)
     return ok;
 }
 
-// Waits for the thread that ends a recording, if there is one. Returns false if it is incomplete (logged).
-static bool close_ending(struct outputs *o)
+// Closes a recording, and keeps its failure. Returns false if it is incomplete (logged).
+static bool close_kept(struct outputs *o, struct outputs_file *file)
 {
-    if (!o->ending.recording)
+    if (!file->recording)
         return true;
-    snprintf(o->failure, sizeof(o->failure), "%s", recording_failure(o->ending.recording));
-    o->ending.frames = recording_frames(o->ending.recording); // with the repetitions at its end
-    return close_file(&o->ending);
+    snprintf(o->failure, sizeof(o->failure), "%s", recording_failure(file->recording));
+    file->frames = recording_frames(file->recording); // with the repetitions at its end
+    return close_file(file);
 }
 
-static void give_up(struct outputs *o)
+static void give_up(struct outputs *o, struct outputs_file *file)
 {
-    close_file(&o->file);
-    note_set(o->note, true, NOTE_S, "nothing recorded to %s: it had not started", o->file.name);
+    close_file(file);
+    note_set(o->note, true, NOTE_S, "nothing recorded to %s: it had not started", file->name);
 }
 
 bool outputs_busy(const struct outputs *o)
 {
-    return o->ending.recording || (o->file.starting && clock_now_ns() - o->file.begun_ns < OUTPUTS_START_NS);
-}
-
-// Follows the start of the recording. Returns false if it has failed (logged), and the user has not begun it during the
-// run.
-static bool take_started(struct outputs *o)
-{
-    struct outputs_file *file = &o->file;
-    if (!file->starting)
-        return true;
-    if (file->measures || recording_state(file->recording) == RECORDING_STARTS) {
-        if (file->end_ns > 0 && !outputs_busy(o))
-            give_up(o);
-        return true;
-    }
-    file->starting = false;
-    if (recording_state(file->recording) == RECORDING_RUNS) {
-        if (file->end_ns > 0)
-            start_ending(o);
-        else if (file->asked)
-            note_start(o);
-        return true;
-    }
-    snprintf(o->failure, sizeof(o->failure), "%s", recording_failure(file->recording));
-    close_file(file);
-    note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
-    return file->asked;
+    return o->endings > 0 || (o->file.starting && clock_now_ns() - o->file.begun_ns < OUTPUTS_START_NS);
 }
 
 // Returns true while ffmpeg starts.
@@ -349,13 +307,35 @@ static bool is_coming(const struct outputs_file *file)
     return file->starting && !file->measures && recording_state(file->recording) == RECORDING_STARTS;
 }
 
-bool outputs_await_start(struct outputs *o, int64_t most_ns)
+// Follows the start of a recording. Returns false if it has failed (logged), and the user has not begun it during the
+// run.
+static bool take_started(struct outputs *o, struct outputs_file *file)
+{
+    if (!file->starting || file->measures || is_coming(file))
+        return true;
+    file->starting = false;
+    if (recording_state(file->recording) == RECORDING_RUNS) {
+        if (file->end_ns == 0 && file->asked)
+            note_start(o);
+        return true;
+    }
+    close_kept(o, file);
+    note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");
+    return file->asked;
+}
+
+static bool await_start(struct outputs *o, struct outputs_file *file, int64_t most_ns)
 {
     enum { TURN_NS = 10000000 };
     const int64_t begun_ns = clock_now_ns();
-    while (is_coming(&o->file) && !process_interrupted() && clock_now_ns() - begun_ns < most_ns)
-        recording_await(o->file.recording, clock_now_ns() + TURN_NS);
-    return take_started(o);
+    while (is_coming(file) && !process_interrupted() && clock_now_ns() - begun_ns < most_ns)
+        recording_await(file->recording, clock_now_ns() + TURN_NS);
+    return take_started(o, file);
+}
+
+bool outputs_await_start(struct outputs *o, int64_t most_ns)
+{
+    return await_start(o, &o->file, most_ns);
 }
 
 // Returns the rate of the frames that wait.
@@ -365,44 +345,79 @@ static double queued_rate(const struct outputs_file *file, double usual)
     return time_ns > 0 ? (double)(file->queued - 1) * 1e9 / (double)time_ns : usual;
 }
 
-bool outputs_end_recording(struct outputs *o, int64_t most_ns, bool quit)
+// Waits for the start and the end of a recording, if there is one; see outputs_end_recording.
+static bool complete(struct outputs *o, struct outputs_file *file, int64_t most_ns, bool quit)
 {
-    struct outputs_file *file = &o->file;
-    const bool starts = file->starting || file->queued > 0;
-    quit = quit || process_interrupted();
-    if (file->measures && file->queued > 0)
-        encode_with(o, queued_rate(file, rate_of(o)), 0, 0);
+    if (!file->recording || file->ends)
+        return close_kept(o, file);
     if (quit && is_coming(file) && file->queued > 0)
         recording_await(file->recording, file->begun_ns + OUTPUTS_START_NS);
     const bool given_up = file->measures || (quit && is_coming(file));
-    bool ok =
-        given_up || !starts || (outputs_await_start(o, INT64_MAX) && !is_coming(file) && write_queued(o, SIZE_MAX));
-    if (o->file.recording && !given_up && o->rest_ns > 0 && o->rest_ns <= most_ns)
+    const bool ok =
+        given_up || (await_start(o, file, INT64_MAX) && !is_coming(file) && write_queued(o, file, SIZE_MAX));
+    if (file->recording && !given_up && file->end_ns == 0 && o->rest_ns > 0 && o->rest_ns <= most_ns)
         add_rest(o);
-    else if (o->file.recording && !given_up)
-        recording_set_end(o->file.recording, end_time(o));
-    ok = close_ending(o) && ok;
-    return close_file(&o->file) && ok;
+    else if (file->recording && !given_up)
+        recording_set_end(file->recording, file->end_ns > 0 ? file->end_ns : end_time(o));
+    return close_file(file) && ok;
+}
+
+// Removes the recording from the list of those that end.
+static void drop_ending(struct outputs *o, int index)
+{
+    o->endings--;
+    memmove(&o->ending[index], &o->ending[index + 1], (size_t)(o->endings - index) * sizeof(*o->ending));
+}
+
+// Adds the frames to a recording that has started, and lets a thread end it.
+static void end_started(const struct outputs *o, struct outputs_file *file)
+{
+    if (file->starting || file->ends || !file->recording)
+        return;
+    write_queued(o, file, SIZE_MAX);
+    recording_set_end(file->recording, file->end_ns);
+    recording_end(file->recording);
+    file->ends = true;
+}
+
+// Ends the recording, on a thread once it has started. While too many end, waits for the first of them.
+static void start_ending(struct outputs *o)
+{
+    struct outputs_file *file = &o->file;
+    if (file->measures && file->queued > 0)
+        encode_with(o, queued_rate(file, rate_of(o)), 0, 0);
+    if (file->starting && file->queued == 0) {
+        give_up(o, file);
+        return;
+    }
+    if (o->endings == OUTPUTS_ENDINGS) {
+        complete(o, &o->ending[0], 0, false);
+        drop_ending(o, 0);
+    }
+    file->end_ns = end_time(o);
+    o->ending[o->endings] = *file;
+    file->recording = NULL;
+    file->starting = file->measures = false;
+    file->queued = 0;
+    end_started(o, &o->ending[o->endings++]);
+    note_set(o->note, false, 0, "finishing %s", file->name);
+}
+
+bool outputs_end_recording(struct outputs *o, int64_t most_ns, bool quit)
+{
+    struct outputs_file *file = &o->file;
+    bool ok = true;
+    quit = quit || process_interrupted();
+    if (file->measures && file->queued > 0)
+        encode_with(o, queued_rate(file, rate_of(o)), 0, 0);
+    for (; o->endings > 0; drop_ending(o, 0))
+        ok = complete(o, &o->ending[0], most_ns, quit) && ok;
+    return complete(o, file, most_ns, quit) && ok;
 }
 
 const char *outputs_failure(const struct outputs *o)
 {
     return o->failure[0] ? o->failure : NULL;
-}
-
-// Ends the recording, on a thread once it has started.
-static void end_asked(struct outputs *o)
-{
-    struct outputs_file *file = &o->file;
-    if (file->starting && (file->queued == 0 || !outputs_busy(o))) {
-        give_up(o);
-        return;
-    }
-    if (file->starting)
-        file->end_ns = end_time(o);
-    else
-        start_ending(o);
-    note_set(o->note, false, 0, "finishing %s", ending_name(o));
 }
 
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
@@ -412,12 +427,8 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     snprintf(claim.path, sizeof(claim.path), "%s", path);
     if (strcmp(path, "-") == 0)
         log_error("cannot begin to record to standard output during the run; name a new file");
-    else if (outputs_ending(o))
-        log_error("monocle is still finishing %s; try again later", ending_name(o));
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
-    else if (o->file.recording && o->file.starting)
-        log_error("monocle is still starting %s; try again later", o->file.name);
     else if (output_check_recording(path)) {
         if (o->file.recording)
             start_ending(o);
@@ -434,10 +445,8 @@ void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animat
 {
     if (animation && o->file.recording && !o->animation) {
         note_set(o->note, true, NOTE_S, "%s is being recorded; end it before you record a GIF", o->file.name);
-    } else if (o->file.recording && outputs_ending(o)) {
-        note_set(o->note, true, NOTE_S, "monocle is still finishing %s; try again later", ending_name(o));
     } else if (o->file.recording) {
-        end_asked(o);
+        start_ending(o);
     } else if (still) {
         note_set(o->note, false, NOTE_S, "a still image cannot be recorded; save a screenshot instead");
     } else {
@@ -463,7 +472,7 @@ static bool added(struct outputs *o, bool ok, uint64_t left_out)
         note_set(o->note, true, STALL_S, "the reader of %s has stalled: %llu frames dropped", file->name,
                  (unsigned long long)file->left_out);
     }
-    if (ok && o->most > 0 && file->frames >= o->most && !outputs_ending(o))
+    if (ok && o->most > 0 && file->frames >= o->most)
         start_ending(o);
     return ok;
 }
@@ -476,8 +485,7 @@ bool outputs_recording(const struct outputs *o)
 bool outputs_record(struct outputs *o, const struct frame *frame, const struct image *picture, bool wait)
 {
     const uint64_t left_out = o->file.left_out;
-    const bool over = o->file.starting && o->file.end_ns > 0;
-    return over || added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
+    return added(o, picture && outputs_add_frame(o, frame, picture, wait), left_out);
 }
 
 // Adds frames that have waited, or repeats the last frame while none arrives. False on failure (logged).
@@ -488,19 +496,22 @@ static bool fill(struct outputs *o)
     bool stalled;
     if (!recording || o->file.starting || (o->file.queued == 0 && !o->info->live))
         return true;
-    const bool ok =
-        o->file.queued > 0 ? write_queued(o, QUEUE_TURN) : recording_fill(recording, end_time(o) - late_ns, &stalled);
+    const bool ok = o->file.queued > 0 ? write_queued(o, &o->file, QUEUE_TURN)
+                                       : recording_fill(recording, end_time(o) - late_ns, &stalled);
     o->file.frames = recording_frames(recording);
     return added(o, ok, left_out);
 }
 
-// Closes the recording that a thread has ended. Returns false if it is incomplete (logged).
-static bool take_ended(struct outputs *o, bool paused)
+// Follows a recording that ends; closes it if it has ended. Returns false if it is incomplete (logged).
+static bool take_ended(struct outputs *o, struct outputs_file *file, bool paused)
 {
-    const struct outputs_file *file = &o->ending;
-    if (!file->recording || !recording_ended(file->recording))
-        return true;
-    const bool ok = close_ending(o);
+    bool ok = take_started(o, file);
+    end_started(o, file);
+    if (file->starting && clock_now_ns() - file->begun_ns > start_ns)
+        give_up(o, file);
+    if (!file->recording || !file->ends || !recording_ended(file->recording))
+        return ok;
+    ok = close_kept(o, file);
     if (ok && file->frames == 0)
         note_set(o->note, true, NOTE_S, "nothing recorded to %s: %s", file->name,
                  paused ? "the view is paused" : "no frame arrived");
@@ -513,8 +524,14 @@ static bool take_ended(struct outputs *o, bool paused)
 
 bool outputs_follow(struct outputs *o, bool paused)
 {
-    const bool started = take_started(o), filled = fill(o);
-    return take_ended(o, paused) && started && filled;
+    bool ok = take_started(o, &o->file);
+    ok = fill(o) && ok;
+    for (int i = 0; i < o->endings; i++) {
+        ok = take_ended(o, &o->ending[i], paused) && ok;
+        if (!o->ending[i].recording)
+            drop_ending(o, i--);
+    }
+    return ok;
 }
 
 bool outputs_send(struct outputs *o, const struct panes *panes)
@@ -563,7 +580,7 @@ bool outputs_rest_changed(struct outputs *o)
 
 bool outputs_resize(struct outputs *o, int width, int height)
 {
-    if (o->camera || (o->file.recording && !outputs_ending(o)))
+    if (o->camera || o->file.recording)
         return o->width == width && o->height == height;
     o->width = width;
     o->height = height;
@@ -599,12 +616,12 @@ void outputs_stop_recording(struct outputs *o)
 struct outputs_facts outputs_describe(const struct outputs *o)
 {
     struct outputs_facts facts = {.recorded = o->file.frames};
-    if (o->file.recording && o->file.end_ns == 0) {
+    if (o->file.recording) {
         facts.recording = o->file.name;
         facts.recorded_s = (int)((double)o->file.frames / o->file.rate);
     }
-    if (outputs_ending(o))
-        facts.ending = ending_name(o);
+    if (o->endings > 0)
+        facts.ending = o->ending[0].name;
     if (o->camera) {
         facts.camera = virtual_camera_name(o->camera);
         facts.camera_shape = o->encode;

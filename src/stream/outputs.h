@@ -7,6 +7,8 @@
 #include "stream/output_files.h"
 #include "stream/panes.h"
 
+enum { OUTPUTS_ENDINGS = 4 }; // recordings that end at the same time
+
 // Only outputs.c and its test use the members, except for `encode`, `chain` and `resting`.
 struct outputs {
     const struct source_info *info;
@@ -41,15 +43,17 @@ struct outputs {
         bool starting;     // ffmpeg starts, or
         bool measures;     // the rate of the frames is not known yet
         bool waits;        // as `wait` of outputs_add_frame
+        bool ends;         // a thread ends it
         int64_t begun_ns;  // when it began to start, on the clock
-        int64_t end_ns;    // the user has ended it before it started: its end in the recording; else 0
+        int64_t end_ns;    // its end in the recording, once it ends; else 0
         int64_t first_ns;  // time of the first frame that was to be recorded
         size_t queued;     // frames that wait for the start
         struct queued_frame {
             struct image picture;
             int64_t time_ns; // in the recording
         } queue[128];
-    } file, ending;              // `ending`: a thread ends this one
+    } file, ending[OUTPUTS_ENDINGS]; // `ending`: the oldest one first
+    int endings;
     char failure[RECORDING_WHY]; // why the recording that began or ended last is incomplete; "": it is complete
 };
 
@@ -85,9 +89,8 @@ bool outputs_add_frame(struct outputs *outputs, const struct frame *frame, const
 bool outputs_end_recording(struct outputs *outputs, int64_t most_ns, bool quit);
 // Ends the recording on a thread, or begins one in the first of "monocle-NNNN.SUFFIX" that does not exist yet, or of
 // "NAME-2.SUFFIX", "NAME-3.SUFFIX", ... after the user has named NAME.SUFFIX; or (`animation`) in a GIF, which ends
-// after 10 s. A recording that does not start within
-// OUTPUTS_START_NS is then given up. The note reports the start, the end, or the reason why
-// none begins. `still`: the source is a still image, which cannot be recorded.
+// after 10 s. If a recording has not started 10 s after it began, its end gives it up. The note reports the start,
+// the end, or the reason why none begins. `still`: the source is a still image, which cannot be recorded.
 void outputs_toggle_recording(struct outputs *outputs, const char *suffix, bool animation, bool still);
 // Returns true while a recording ends.
 bool outputs_ending(const struct outputs *outputs);

@@ -277,7 +277,7 @@ static void test_without_frames(struct outputs *outputs)
 static void end_on_thread(struct outputs *outputs)
 {
     outputs_toggle_recording(outputs, ".y4m", false, false);
-    while (!recording_ended(outputs->ending.recording))
+    while (!recording_ended(outputs->ending[0].recording))
         clock_sleep_until_ns(clock_now_ns() + 1000000);
 }
 
