@@ -40,6 +40,9 @@ void figure_parameter(const char *parameters, const char *name, char value[FIGUR
 // Adds "doubt", a text, "" for usable results, and "conclusions", sentences about `bench paths`.
 void conclusion_add(const struct bench_result *result, struct json_t *object);
 void conclusion_print(const struct bench_result *result); // prints both
+// Returns the figures of `bench paths` with the sums of their stages, as columns of a row for each path. The caller
+// frees them.
+struct figure *conclusion_rows(const struct bench_result *result, int *count);
 
 enum { FIGURE_TEXT = 64, FIGURE_LINE = 80 };
 

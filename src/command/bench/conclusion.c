@@ -1,4 +1,5 @@
 // conclusion.c: sentences about the results of `bench paths`: the fastest path, the reason, and doubts
+#include "base/alloc.h"
 #include "base/json_text.h"
 #include "base/options.h"
 #include "base/text.h"
@@ -46,6 +47,47 @@ static double stage_ms(const struct bench_result *result, const struct figure *o
     return 0;
 }
 
+static const char *const copies[] = {"copy_in", "upload", "share", "download", "texture", NULL};
+
+static double sum_ms(const struct bench_result *result, const struct figure *of, const char *const *stages)
+{
+    double sum = 0;
+    for (; *stages; stages++)
+        sum += stage_ms(result, of, *stages);
+    return sum;
+}
+
+struct figure *conclusion_rows(const struct bench_result *result, int *count)
+{
+    static const char *const wait[] = {"wait", NULL}, *const passes[] = {"passes", NULL},
+                             *const latency[] = {"latency", NULL};
+    static const struct {
+        const char *name, *const *stages;
+    } columns[] = {{"frame", NULL},    {"fps", NULL},       {"wait", wait},
+                   {"copies", copies}, {"filters", passes}, {"latency", latency}};
+    enum { COLUMNS = sizeof(columns) / sizeof(*columns), RATE = 1 };
+    struct figure *rows = xcalloc((size_t)result->figures * COLUMNS, sizeof(*rows));
+    *count = 0;
+    for (int i = 0; i < result->figures * COLUMNS; i++) {
+        const struct figure *from = &result->figure[i / COLUMNS].figure;
+        struct figure *to = &rows[*count];
+        const int c = i % COLUMNS;
+        if (strcmp(from->test, "paths") != 0 || (c > 0 && from->status != FIGURE_OK))
+            continue;
+        *to = *from;
+        if (c == RATE)
+            to->value = 1e3 / from->value;
+        else if (c > 0)
+            to->value = sum_ms(result, from, columns[c].stages);
+        if (c > 0)
+            to->spread = NAN;
+        snprintf(to->parameters + strlen(to->parameters), FIGURE_PARAMETERS - strlen(to->parameters), " ms=%s",
+                 columns[c].name);
+        ++*count;
+    }
+    return rows;
+}
+
 // Writes the reason why the first path is the fastest.
 static void reason(const struct bench_result *result, const struct fastest *first, const struct fastest *second,
                    char text[SENTENCE])
@@ -55,16 +97,12 @@ static void reason(const struct bench_result *result, const struct fastest *firs
     const bool gpu =
         (type[0] && strcmp(type, "cpu") != 0) || (gl[0] && !strstr(gl, "llvmpipe") && !strstr(gl, "softpipe"));
     const bool cpu = strcmp(first->path, "cpu") == 0;
-    static const char *const copies[] = {"copy_in", "upload", "share", "download", "texture"};
-    double copied = 0;
-    for (size_t i = 0; second && i < sizeof(copies) / sizeof(*copies); i++)
-        copied += stage_ms(result, second->figure, copies[i]);
     text[0] = '\0';
     if (cpu && !gpu)
         snprintf(text, SENTENCE, ", because there is no GPU");
     else if (second && cpu)
-        snprintf(text, SENTENCE, ": %s needs %.3g ms for copies and %.3g ms for the filters", second->path, copied,
-                 stage_ms(result, second->figure, "passes"));
+        snprintf(text, SENTENCE, ": %s needs %.3g ms for copies and %.3g ms for the filters", second->path,
+                 sum_ms(result, second->figure, copies), stage_ms(result, second->figure, "passes"));
     else if (second)
         snprintf(text, SENTENCE, ": its filters take %.3g ms, those of %s %.3g ms",
                  stage_ms(result, first->figure, "passes"), second->path, stage_ms(result, second->figure, "passes"));
@@ -179,9 +217,9 @@ void conclusion_print(const struct bench_result *result)
     const json_t *lines = json_object_get(object, "conclusions");
     if (json_array_size(lines) > 0 || json_text(object, "doubt")[0])
         printf("\n");
-    for (size_t i = 0; i < json_array_size(lines); i++)
-        options_print_text(stdout, json_string_value(json_array_get(lines, i)), 0, 2, FIGURE_LINE);
     if (json_text(object, "doubt")[0])
         options_print_text(stdout, json_text(object, "doubt"), 0, 2, FIGURE_LINE);
+    for (size_t i = 0; i < json_array_size(lines); i++)
+        options_print_text(stdout, json_string_value(json_array_get(lines, i)), 0, 2, FIGURE_LINE);
     json_decref(object);
 }

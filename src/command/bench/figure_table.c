@@ -28,7 +28,7 @@ struct figure_table {
     int *row, *column; // of each figure
     int count;
     struct side rows, columns;
-    int value_width, spread_width;
+    int *value_width, *spread_width; // of each column
 };
 
 // ---- text ----
@@ -154,39 +154,60 @@ static int add_name(struct side *side, const char *name)
 
 static void add_figure(struct figure_table *table, const struct figure *figure)
 {
-    char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS], text[FIGURE_TEXT];
+    char row[FIGURE_PARAMETERS], column[FIGURE_PARAMETERS];
     split(figure, true, row, column);
     table->row[table->count] = add_name(&table->rows, row);
     table->column[table->count] = add_name(&table->columns, column);
     table->figure[table->count++] = figure;
-    value_text(figure, text);
-    table->value_width = width_of(text) > table->value_width ? width_of(text) : table->value_width;
-    spread_text(figure, text);
-    table->spread_width = width_of(text) > table->spread_width ? width_of(text) : table->spread_width;
 }
 
-static int cell_width(const struct figure_table *table)
+static int larger(int a, int b)
 {
-    const int figure = table->value_width + 1 + table->spread_width;
-    return table->columns.width > figure ? table->columns.width : figure;
+    return a > b ? a : b;
+}
+
+// Sets the widths of the columns.
+static void measure(struct figure_table *table)
+{
+    memset(table->value_width, 0, (size_t)table->count * sizeof(int));
+    memset(table->spread_width, 0, (size_t)table->count * sizeof(int));
+    for (int i = 0; i < table->count; i++) {
+        const int c = table->column[i];
+        char value[FIGURE_TEXT], spread[FIGURE_TEXT];
+        value_text(table->figure[i], value);
+        spread_text(table->figure[i], spread);
+        table->value_width[c] = larger(table->value_width[c], width_of(value));
+        table->spread_width[c] = larger(table->spread_width[c], width_of(spread));
+    }
+}
+
+static int cell_width(const struct figure_table *table, int column)
+{
+    const int spread = table->spread_width[column];
+    return larger(width_of(table->columns.name[column]), table->value_width[column] + (spread > 0) + spread);
 }
 
 static int row_width(const struct figure_table *table)
 {
-    const int key = width_of(table->rows.key);
-    return table->rows.width > key ? table->rows.width : key;
+    return larger(table->rows.width, width_of(table->rows.key));
 }
 
 // Returns the number of columns that fit in a line, at least 1.
 static int columns_in_line(const struct figure_table *table)
 {
-    const int fit = (FIGURE_LINE - GAP - row_width(table)) / (GAP + cell_width(table));
-    return fit > 1 ? fit : 1;
+    const int room = FIGURE_LINE - GAP - row_width(table);
+    int sum = 0, widest = 0;
+    for (int c = 0; c < table->columns.count; c++) {
+        sum += GAP + cell_width(table, c);
+        widest = larger(widest, GAP + cell_width(table, c));
+    }
+    return sum <= room ? table->columns.count : larger(room / widest, 1);
 }
 
 // Exchanges rows and columns if the rows have no names, or if the columns are too many for a line.
 static void turn(struct figure_table *table)
 {
+    measure(table);
     const bool many = table->columns.count > columns_in_line(table) && table->rows.count < table->columns.count;
     if (table->rows.key[0] && !many)
         return;
@@ -196,6 +217,7 @@ static void turn(struct figure_table *table)
     table->columns = side;
     table->row = table->column;
     table->column = row;
+    measure(table);
 }
 
 // ---- lines ----
@@ -208,17 +230,18 @@ static const struct figure *find_cell(const struct figure_table *table, int row,
     return NULL;
 }
 
-static void print_cell(const struct figure_table *table, const struct figure *figure, bool last)
+static void print_cell(const struct figure_table *table, const struct figure *figure, int column, bool last)
 {
+    const int spread = table->spread_width[column];
     char text[FIGURE_TEXT] = "";
     if (figure)
         value_text(figure, text);
-    print_right(text, GAP + cell_width(table) - 1 - table->spread_width);
+    print_right(text, GAP + cell_width(table, column) - (spread > 0) - spread);
     if (figure)
         spread_text(figure, text);
-    if (text[0] || !last)
+    if (text[0] || (!last && spread > 0))
         printf(" ");
-    print_left(text, last ? 0 : table->spread_width);
+    print_left(text, last ? 0 : spread);
 }
 
 static void print_columns(const struct figure_table *table, int first, int end)
@@ -229,13 +252,13 @@ static void print_columns(const struct figure_table *table, int first, int end)
     printf("%*s", GAP, "");
     print_left(table->rows.key, table->columns.key[0] ? rows : 0);
     for (int c = first; c < end && table->columns.key[0]; c++)
-        print_right(table->columns.name[c], GAP + cell_width(table));
+        print_right(table->columns.name[c], GAP + cell_width(table, c));
     printf("\n");
     for (int r = 0; r < table->rows.count; r++) {
         printf("%*s", GAP, "");
         print_left(table->rows.name[r], rows);
         for (int c = first; c < end; c++)
-            print_cell(table, find_cell(table, r, c), c == end - 1);
+            print_cell(table, find_cell(table, r, c), c, c == end - 1);
         printf("\n");
     }
 }
@@ -369,12 +392,14 @@ static void print_alike(struct figure *figures, int count, bool *shown)
 {
     struct figure_table table = {0};
     const size_t room = (size_t)count;
-    int *const places = xcalloc(2 * room, sizeof(*places));
+    int *const places = xcalloc(4 * room, sizeof(*places));
     table.figure = xcalloc(room, sizeof(*table.figure));
     table.rows.name = xcalloc(room, sizeof(*table.rows.name));
     table.columns.name = xcalloc(room, sizeof(*table.columns.name));
     table.row = places;
     table.column = places + room;
+    table.value_width = places + 2 * room;
+    table.spread_width = places + 3 * room;
     split(figures, false, table.rows.key, table.columns.key);
     bool *const mine = xcalloc(room, sizeof(*mine));
     for (int i = 0; i < count; i++) {
@@ -398,32 +423,46 @@ static void print_alike(struct figure *figures, int count, bool *shown)
     free(places);
 }
 
-// Copies the figures of the test, with texts that a terminal can show. Sets their number.
-static struct figure *copy_clean(const struct bench_result *result, const char *test, int *count)
+void figure_parameter(const char *parameters, const char *name, char value[FIGURE_PARAMETERS])
 {
-    struct figure *clean = xcalloc((size_t)result->figures, sizeof(*clean));
+    const size_t length = strlen(name);
+    const char *at = parameters;
+    value[0] = '\0';
+    while (*at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    if (*at)
+        snprintf(value, FIGURE_PARAMETERS, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
+}
+
+// Copies the figures of the test. Sets their number.
+static struct figure *copy_figures(const struct bench_result *result, const char *test, int *count)
+{
+    struct figure *copy = xcalloc((size_t)result->figures, sizeof(*copy));
     *count = 0;
     for (int i = 0; i < result->figures; i++) {
-        const struct figure *figure = &result->figure[i].figure;
-        if (strcmp(figure->test, test) != 0)
-            continue;
-        struct figure *copy = &clean[(*count)++];
-        *copy = *figure;
-        log_escape(copy->test, sizeof(copy->test), figure->test);
-        log_escape(copy->parameters, sizeof(copy->parameters), figure->parameters);
-        log_escape(copy->note, sizeof(copy->note), figure->note);
+        if (strcmp(result->figure[i].figure.test, test) == 0)
+            copy[(*count)++] = result->figure[i].figure;
     }
-    return clean;
+    return copy;
 }
 
 void figure_table_print(const struct bench_test *test, const struct bench_result *result)
 {
     char name[FIGURE_TEST + TEXT], definition[1024];
+    const bool paths = strcmp(test->name, "paths") == 0;
     int count;
-    struct figure *clean = copy_clean(result, test->name, &count);
-    if (count == 0) {
+    struct figure *clean = paths ? conclusion_rows(result, &count) : copy_figures(result, test->name, &count);
+    if (count == 0 || strncmp(test->name, "paths.", 6) == 0) { // conclusion_rows has them
         free(clean);
         return;
+    }
+    for (int i = 0; i < count; i++) {
+        const struct figure raw = clean[i];
+        log_escape(clean[i].test, sizeof(raw.test), raw.test);
+        log_escape(clean[i].parameters, sizeof(raw.parameters), raw.parameters);
+        log_escape(clean[i].note, sizeof(raw.note), raw.note);
     }
     bool *shown = xcalloc((size_t)count, sizeof(*shown));
     log_escape(name, sizeof(name), test->name);
@@ -432,6 +471,8 @@ void figure_table_print(const struct bench_test *test, const struct bench_result
     log_escape(definition, sizeof(definition), test->definition);
     printf("%s%s:\n%*s", name, figure_less_is_better(test->unit) ? " (less is better)" : "", GAP, "");
     options_print_text(stdout, definition, GAP, GAP, FIGURE_LINE);
+    if (paths)
+        printf("%*scopies: copy_in, upload, share, download and texture; --json has each\n", GAP, "");
     for (int i = 0; i < count; i++) {
         if (!shown[i])
             print_alike(clean + i, count - i, shown + i);

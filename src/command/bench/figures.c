@@ -150,19 +150,6 @@ static bool parameter_name(const struct bench_result *result, int index, char na
     return false;
 }
 
-void figure_parameter(const char *parameters, const char *name, char value[FIGURE_PARAMETERS])
-{
-    const size_t length = strlen(name);
-    const char *at = parameters;
-    value[0] = '\0';
-    while (*at && !(strncmp(at, name, length) == 0 && at[length] == '=')) {
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    if (*at)
-        snprintf(value, FIGURE_PARAMETERS, "%.*s", (int)strcspn(at + length + 1, " "), at + length + 1);
-}
-
 // Prints a field for each parameter of all figures of `columns`: its value in these parameters; NULL: its name.
 static void print_parameters(const struct bench_result *columns, const char *parameters)
 {
@@ -262,7 +249,6 @@ static void finish_device(struct figures *figures)
         print_sensor(device, "temperature_c", "temperature", "°C");
         if (figures->bench->base)
             figure_table_verdicts(result);
-        conclusion_print(result);
     }
     struct bench_results *all = &figures->results;
     all->result = xgrow(all->result, (size_t)all->count, sizeof(*all->result));
@@ -313,8 +299,10 @@ static void show_result(struct figures *figures)
     figures->any = figures->any || result->figures > 0;
     for (int i = 0; i < result->figures; i++)
         figures->failed = figures->failed || result->figure[i].figure.status == FIGURE_FAILED;
-    if (!o->json && !o->csv)
+    if (!o->json && !o->csv) {
         print_heading(json_object_get(result->head, "device"));
+        conclusion_print(result);
+    }
     json_object_foreach(json_object_get(result->head, "tests"), name, test)
     {
         const struct bench_test row = {
@@ -362,6 +350,8 @@ static void measure_device(struct figures *figures, int number)
     json_object_set_new(device, "start", sensors_json(&start));
     json_object_set_new(device, "load", json_real(figures->bench->load));
     json_object_set_new(device, "end", sensors_json(&end));
+    if (table)
+        conclusion_print(&figures->result);
     finish_device(figures);
 }
 

@@ -199,7 +199,9 @@ def saved(c):
     code, again, err = bench("paths", at("paths.json"), "--json")
     c.check(code == 0 and json.loads(again) == json.loads(out), again, err)
     code, again, err = bench("paths", at("paths.json"))
-    c.check(code == 0 and "\npaths.stage, ms" in again.decode(), again, err)
+    table = again.decode().partition("\npaths, ms (less is better):\n")[2]
+    c.check(code == 0 and re.search(r" frame +fps +wait +copies +filters +latency\n(  [12] .*\n){2}\n", table), table)
+    c.check("paths.stage" not in table and max(map(len, table.splitlines())) <= 80, "one row for each path", table)
 
 
 def concludes(c):

@@ -367,9 +367,9 @@ TABLE = """
 a, ms (less is better):
   it takes\\x1b[1m
         width
-  type            1           12
-  int     1.50 ±3%     1234 ±30%
-  long  failed            -
+  type           1         12
+  int     1.50 ±3%  1234 ±30%
+  long  failed         -
   int: far
   long 1 failed: wrong
   long 12 skipped: none
