@@ -37,6 +37,8 @@ enum {
     F(CloseInput)                                                                                                      \
     F(ProcessInput)                                                                                                    \
     F(GetBasicInfo)                                                                                                    \
+    F(GetExtraChannelInfo)                                                                                             \
+    F(SetExtraChannelBuffer)                                                                                           \
     F(GetICCProfileSize)                                                                                               \
     F(GetColorAsICCProfile)                                                                                            \
     F(GetBoxType)                                                                                                      \
@@ -50,6 +52,7 @@ struct jxl {
     bool tried, loaded;
     struct codec_buffer icc, exif, xmp; // of the last head
     struct codec_buffer raster;
+    int black; // index of the channel of black ink, of the last take_info; -1: there is none
 };
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -96,11 +99,22 @@ static bool refuse(JxlDecoderStatus status, struct codec_error *error)
                         status == JXL_DEC_NEED_MORE_INPUT ? "the file is truncated" : "the image is damaged");
 }
 
-static void take_info(const struct jxl *jxl, JxlDecoder *decoder, struct codec_head *head)
+static void find_black(struct jxl *jxl, JxlDecoder *decoder, uint32_t channels)
+{
+    JxlExtraChannelInfo info;
+    jxl->black = -1;
+    for (uint32_t i = 0; i < channels; i++) {
+        if (jxl->GetExtraChannelInfo(decoder, i, &info) == JXL_DEC_SUCCESS && info.type == JXL_CHANNEL_BLACK)
+            jxl->black = (int)i;
+    }
+}
+
+static void take_info(struct jxl *jxl, JxlDecoder *decoder, struct codec_head *head)
 {
     JxlBasicInfo info;
     if (jxl->GetBasicInfo(decoder, &info) != JXL_DEC_SUCCESS)
         return;
+    find_black(jxl, decoder, info.num_extra_channels);
     const bool grey = info.num_color_channels == 1 && info.alpha_bits == 0;
     head->shape = (struct image_shape){
         .format = grey ? PIXFMT_GREY : PIXFMT_RGBA,
@@ -109,10 +123,15 @@ static void take_info(const struct jxl *jxl, JxlDecoder *decoder, struct codec_h
         .color = {COLOR_MATRIX_601, COLOR_RANGE_FULL},
     };
     head->jpeg = info.num_color_channels == 1 ? PIXFMT_GREY : PIXFMT_YU12;
-    head->alpha = info.alpha_bits > 0;
+    head->inks = jxl->black >= 0;
+    head->alpha = info.alpha_bits > 0 && !head->inks;
     head->upright = true;
-    head->remarks |= info.bits_per_sample > 8 ? CODEC_DEEP : 0;
+    head->remarks |= info.bits_per_sample > 8 && !head->inks ? CODEC_DEEP : 0;
     head->remarks |= info.have_animation ? CODEC_FRAMES : 0;
+    if (head->inks && info.bits_per_sample > 8)
+        codec_lacks(&head->metadata, codec_remark_text(CODEC_DEEP));
+    if (head->inks && info.alpha_bits > 0)
+        codec_lacks(&head->metadata, codec_remark_text(CODEC_CLEAR));
 }
 
 static void take_colours(struct jxl *jxl, JxlDecoder *decoder, struct codec_metadata *metadata)
@@ -195,7 +214,9 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     return (status == JXL_DEC_SUCCESS && head->shape.width > 0) || refuse(status, error);
 }
 
-static void put_row(const struct codec_head *head, const uint8_t *from, struct image *image, int y)
+// `black`: the samples of black ink; NULL: none
+static void put_row(const struct codec_head *head, const uint8_t *from, const uint8_t *black, struct image *image,
+                    int y)
 {
     uint8_t *to = image_row(image, 0, y);
     const int width = image->shape.width;
@@ -203,6 +224,8 @@ static void put_row(const struct codec_head *head, const uint8_t *from, struct i
         codec_put_deep(head->profile, (const uint16_t *)(const void *)from, 16, image->shape.format, to, width);
     else
         memcpy(to, from, (size_t)width * (image->shape.format == PIXFMT_GREY ? 1 : 4));
+    for (int x = 0; black && x < width; x++)
+        to[4 * x + 3] = black[x];
 }
 
 static bool decode(void *state, const uint8_t *data, size_t size, const struct codec_head *head, struct image *image,
@@ -213,7 +236,9 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     const JxlPixelFormat format = {image->shape.format == PIXFMT_GREY ? 1 : 4, deep ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
                                    JXL_LITTLE_ENDIAN, 0};
     const size_t row = (size_t)image->shape.width * format.num_channels * (deep ? 2 : 1);
-    const size_t bytes = row * (size_t)image->shape.height;
+    const JxlPixelFormat ink = {1, JXL_TYPE_UINT8, JXL_LITTLE_ENDIAN, 0};
+    const size_t bytes = row * (size_t)image->shape.height, width = (size_t)image->shape.width;
+    const size_t inks = head->inks ? width * (size_t)image->shape.height : 0;
     struct codec_head again = {0};
     JxlDecoder *decoder = start(jxl, data, size, JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE, error);
     if (!decoder)
@@ -224,14 +249,17 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
         status = jxl->ProcessInput(decoder);
     }
     bool ok = codec_fits(image, &again.shape, error) &&
-              (codec_buffer_room(&jxl->raster, bytes) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory"));
+              (codec_buffer_room(&jxl->raster, bytes + inks) || codec_refuse(error, CODEC_NO_MEMORY, "out of memory"));
     if (ok && status == JXL_DEC_NEED_IMAGE_OUT_BUFFER &&
-        jxl->SetImageOutBuffer(decoder, &format, jxl->raster.data, bytes) == JXL_DEC_SUCCESS)
+        jxl->SetImageOutBuffer(decoder, &format, jxl->raster.data, bytes) == JXL_DEC_SUCCESS &&
+        (inks == 0 || jxl->SetExtraChannelBuffer(decoder, &ink, jxl->raster.data + bytes, inks, (uint32_t)jxl->black) ==
+                          JXL_DEC_SUCCESS))
         status = jxl->ProcessInput(decoder);
     if (ok && status != JXL_DEC_FULL_IMAGE)
         ok = refuse(status, error);
     for (int y = 0; ok && y < image->shape.height; y++)
-        put_row(head, jxl->raster.data + (size_t)y * row, image, y);
+        put_row(head, jxl->raster.data + (size_t)y * row,
+                inks > 0 ? jxl->raster.data + bytes + (size_t)y * width : NULL, image, y);
     jxl->Destroy(decoder);
     return ok;
 }

@@ -250,6 +250,17 @@ def wrong(c):
     c.check(code == 0 and sum(row.get("status") == "done" for row in lines(at("r.jsonl"))) == 60, code, err)
 
 
+def inks(c):
+    """A CMYK JPEG XL whose profile means ideal inks: no or full ink of each kind."""
+    code, _, err = batch(BINARY, *CPU, "-o", "inks.png", sys.path[0] + "/../../data/inks.jxl")
+    if "has no libjxl" in err or "need libjxl" in err:
+        return
+    want = [[tuple(0 if i & bit or i & 8 else 255 for bit in (4, 2, 1)) for i in row]
+            for row in (range(8), range(8, 16))]
+    c.check(code == 0 and not err and read_png(read("inks.png")) == want, code, err)
+    outcome(c, BINARY, [*CPU, "--color", "keep", "-o", "x.png", sys.path[0] + "/../../data/inks.jxl"], 3, "CMYK")
+
+
 @functools.cache
 def formats():
     return [kind for kind in ("png", "jpg", "webp", "tif")
@@ -268,4 +279,4 @@ def prepare(c):
         skip("this build has no lcms2")
 
 
-sys.exit(Checks().run(colours, greys, said, replaced, codes, containers, jpegs, wrong, before=prepare))
+sys.exit(Checks().run(colours, greys, said, replaced, codes, containers, jpegs, inks, wrong, before=prepare))
