@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "batch/inputs.h"
+#include "batch/names.h"
 #include "batch/worker.h"
 #include "compute/tuned.h"
 
@@ -54,8 +55,6 @@ struct batch {
 
 // ---- the files
 
-#define CANNOT_READ "monocle cannot read camera raw, JPEG XR, JPEG 2000, OpenEXR and HDR files"
-
 static void log_nothing_found(const struct inputs *inputs, const char *where)
 {
     if (inputs->made > 0)
@@ -81,8 +80,8 @@ static bool find_tasks(struct batch *batch, const char *const *operand, int oper
     if (!inputs_gather(&batch->inputs, &setup))
         return false;
     if (batch->inputs.foreigns > 0)
-        log_warn("%zu image%s left out: " CANNOT_READ "; convert camera raw with darktable-cli or dcraw first, "
-                 "others with ImageMagick",
+        log_warn("%zu image%s left out: monocle cannot read camera raw, JPEG XR, JPEG 2000, OpenEXR and HDR files; "
+                 "convert camera raw with darktable-cli or dcraw first, others with ImageMagick",
                  batch->inputs.foreigns, batch->inputs.foreigns == 1 ? " is" : "s are");
     if (batch->inputs.count > 0 || o->watch) {
         tasks_make(&batch->tasks, &batch->inputs, &o->naming, &o->chain, &o->shard, o->existing, o->job,
@@ -344,7 +343,7 @@ static void report_foreign(struct batch *batch)
         const struct input input = {.path = batch->inputs.foreign[i]};
         const struct task task = {.input = &input};
         struct outcome outcome = {.task = &task};
-        outcome_skip(&outcome, CANNOT_READ);
+        outcome_skip(&outcome, codec_foreign_name(name_extension(input.path) + 1));
         batch_report_add(&batch->report, &outcome);
     }
 }

@@ -95,7 +95,7 @@ static void walk_entry(struct walk *walk, char *path, size_t relative, int type,
     const bool made = file && walk->among_outputs && output_is_made(path, NULL);
     walk->inputs->made += made;
     const char *extension = name_extension(path);
-    if (type == DT_REG && *extension && codec_is_foreign_name(extension + 1)) {
+    if (type == DT_REG && *extension && codec_foreign_name(extension + 1)) {
         walk->inputs->foreign = xgrow(walk->inputs->foreign, walk->inputs->foreigns, sizeof(char *));
         walk->inputs->foreign[walk->inputs->foreigns++] = xstrdup(path);
     }

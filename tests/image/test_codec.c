@@ -378,11 +378,10 @@ static void test_names(void)
     } own[] = {{"mpo", CODEC_JPEG}, {"JPS", CODEC_JPEG}, {"insp", CODEC_JPEG}, {"apng", CODEC_PNG}, {"dib", CODEC_BMP}};
     enum codec_format format;
     for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
-        check_that(&check, codec_is_foreign_name(foreign[i]) && !codec_from_name(foreign[i], &format), "%s",
-                   foreign[i]);
+        check_that(&check, codec_foreign_name(foreign[i]) && !codec_from_name(foreign[i], &format), "%s", foreign[i]);
     for (size_t i = 0; i < sizeof(optional) / sizeof(*optional); i++)
         check_that(&check,
-                   !codec_is_foreign_name(optional[i]) &&
+                   !codec_foreign_name(optional[i]) &&
                        codec_from_name(optional[i], &format) == !codec_missing_library(optional[i]),
                    "%s", optional[i]);
     for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)

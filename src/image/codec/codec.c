@@ -171,16 +171,22 @@ const char *codec_missing_library(const char *name)
     return NULL;
 }
 
-bool codec_is_foreign_name(const char *name)
+#define DEVELOP "develop it first with darktable-cli, rawtherapee-cli or dcraw"
+
+const char *codec_foreign_name(const char *name)
 {
+    enum { NOT_RAW = 11 }; // the first of them
     static const char *const names[] = {"jp2", "j2k", "j2c", "jpc", "jpf", "jpx", "jxr", "wdp", "hdp", "hdr", "exr",
                                         "3fr", "arw", "cap", "cr2", "cr3", "crw", "dcr", "dcs", "dng", "eip", "erf",
                                         "fff", "gpr", "iiq", "k25", "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf",
                                         "pef", "raf", "rw2", "rwl", "sr2", "srf", "srw", "x3f"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        found = found || strcasecmp(name, names[i]) == 0;
-    return found;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (strcasecmp(name, names[i]) == 0)
+            return i < NOT_RAW ? "monocle cannot read JPEG 2000, JPEG XR, HDR and OpenEXR files; convert it first with "
+                                 "ImageMagick"
+                               : "camera raw: " DEVELOP;
+    }
+    return NULL;
 }
 
 // Returns the format, also of an ISO base media file; NULL if the data is none of `others`.
@@ -211,8 +217,8 @@ static bool refuse_other(const uint8_t *data, size_t size, struct codec_error *e
             error, CODEC_UNSUPPORTED,
             "this build of monocle has no %s and cannot read %s files; convert the file to PNG or JPEG first",
             other->library, other->name);
-    return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot read %s files; convert the file to PNG or JPEG first",
-                        other->name);
+    return codec_refuse(error, CODEC_UNSUPPORTED, "monocle cannot read %s files; %s", other->name,
+                        strstr(other->name, "raw") ? DEVELOP : "convert the file to PNG or JPEG first");
 }
 
 bool codec_probe(const void *data, size_t size, enum codec_format *format)
@@ -397,12 +403,10 @@ static void convert_rows(struct codec *codec, const struct codec_head *head, str
 bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error)
 {
     enum codec_format format;
-    const char *extension = strrchr(path, '.');
+    const char *extension = strrchr(path, '.'), *why = extension ? codec_foreign_name(extension + 1) : NULL;
     *error = (struct codec_error){0};
-    return !extension || !codec_is_foreign_name(extension + 1) || !codec_probe(data, size, &format) ||
-           format != CODEC_TIFF ||
-           codec_refuse(error, CODEC_UNSUPPORTED,
-                        "monocle cannot read camera raw files (%s); convert the file to PNG or JPEG first", extension);
+    return !why || !codec_probe(data, size, &format) || format != CODEC_TIFF ||
+           codec_refuse(error, CODEC_UNSUPPORTED, "%s", why);
 }
 
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,

@@ -41,8 +41,8 @@ bool codec_from_name(const char *name, enum codec_format *format); // name or ex
 // Returns the library that this build lacks for files of this extension, such as "libwebp"; NULL if it lacks none.
 const char *codec_missing_library(const char *name);
 
-// Returns true for an extension of images of another format, which monocle cannot read, such as "nef".
-bool codec_is_foreign_name(const char *name);
+// Returns why monocle cannot read images of this extension, such as "nef", and the remedy; NULL for other extensions.
+const char *codec_foreign_name(const char *name);
 
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
 enum { CODEC_PROBE_BYTES = 32 }; // number of bytes that suffice

@@ -395,7 +395,7 @@ static bool read_head(struct tiff *tiff, TIFF *file, const struct tiff_file *str
     head->shape.height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
     if (is_thumbnail(file))
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "its first image is a thumbnail, as in camera raw files; convert it to PNG or JPEG first");
+                            "its first image is a thumbnail, as in camera raw files; develop or convert it first");
     if (!begin(&reader, file, error))
         return false;
     head->shape.format = format_of(&reader);

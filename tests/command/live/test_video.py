@@ -231,7 +231,7 @@ def refusals(c):
     with open(at("a.kdc"), "wb") as file:
         file.write(b"MM\0*\0\0\0\x08\0\0\0\0\0\0")
     rows = [(["a.J2K"], {}, 3, "monocle cannot read JPEG 2000 files"),
-            (["a.kdc"], {}, 3, "monocle cannot read camera raw files (.kdc)"),
+            (["a.kdc"], {}, 3, "camera raw: develop it first with"),
             (["cut.mp4"], {}, 3,
              "cannot play cut.mp4: moov atom not found: the end of the file, with its index, is missing\n"),
             (["file://" + at("text.txt")], {}, 3, "text.txt: it is a text file"),
