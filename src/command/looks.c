@@ -199,13 +199,18 @@ bool look_has(const struct look *look, const struct chain *chain)
            chain_print_part(chain, PART_LOOK, present) && strcmp(present, text) == 0;
 }
 
-const struct look *looks_with(const struct looks *looks, const struct chain *chain)
+const struct look *looks_with(struct looks *looks, const struct chain *chain)
 {
-    for (int i = 0; i < looks->count; i++) {
-        if (look_has(&looks->look[i], chain))
-            return &looks->look[i];
-    }
-    return NULL;
+    char text[CHAIN_TEXT];
+    if (!chain_print_part(chain, PART_LOOK, text))
+        return NULL;
+    if (strcmp(text, looks->asked) == 0)
+        return looks->found;
+    strcpy(looks->asked, text);
+    looks->found = NULL;
+    for (int i = 0; i < looks->count && !looks->found; i++)
+        looks->found = look_has(&looks->look[i], chain) ? &looks->look[i] : NULL;
+    return looks->found;
 }
 
 bool look_parse(const char *name, const char *more, const char *directory, struct chain *chain)

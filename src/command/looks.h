@@ -17,7 +17,9 @@ struct look {
 struct looks {
     struct look look[LOOKS_MAX];
     int count;
-    char *text[LOOK_TEXTS]; // the looks point into these
+    char *text[LOOK_TEXTS];   // the looks point into these
+    char asked[CHAIN_TEXT];   // chain of the last looks_with
+    const struct look *found; // ... and its result
 };
 
 // Reads all looks. A bad line of the user's file is left out; `warns`: the first ones are logged as warnings with their
@@ -28,7 +30,7 @@ const struct look *looks_find(const struct looks *looks, const char *name); // N
 // Writes one line: there is no look of this name. It has the most similar name, or other advice.
 void looks_describe_unknown(const struct looks *looks, const char *name, char why[CHAIN_ERROR]);
 // Returns the first look with the look of this chain. NULL: there is none.
-const struct look *looks_with(const struct looks *looks, const struct chain *chain);
+const struct look *looks_with(struct looks *looks, const struct chain *chain);
 // Returns true if looks_with may return this look.
 bool look_has(const struct look *look, const struct chain *chain);
 

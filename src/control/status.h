@@ -21,7 +21,7 @@ struct status {
     const struct settings *settings;
     const struct stream_state *state;
     const struct meter *meter;
-    const char *look;        // of the showcase; NULL: none
+    const char *look;        // with the look of the chain; NULL: none
     struct choice_list list; // see chooser.h
     const char *note;        // "": none
     bool note_is_error;

@@ -130,7 +130,7 @@ static void arrived(void *context)
 
 static const char *look(void *context)
 {
-    const struct session *s = context;
+    struct session *s = context;
     const struct look *found = looks_with(&s->looks, &s->stream.settings.chain);
     return found ? found->name : NULL;
 }

@@ -248,11 +248,6 @@ void showcase_end(struct session *s)
     note_clear(&s->stream.note, false); // the hint
 }
 
-const char *showcase_look(const struct session *s)
-{
-    return s->showcase.on ? s->looks.look[s->showcase.look].name : NULL;
-}
-
 // ---- opening ----
 
 static bool open_source(struct session *s)
@@ -459,7 +454,8 @@ static bool open_parts(struct session *s)
 const struct status *session_status(struct session *s)
 {
     status_read(&s->stream, &s->status);
-    s->status.look = showcase_look(s);
+    const struct look *look = looks_with(&s->looks, &s->stream.settings.chain);
+    s->status.look = look ? look->name : NULL;
     lists_fill(s, &s->status.list);
     s->status.adjusted = &s->controls.adjusted;
     return &s->status;

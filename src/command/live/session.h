@@ -129,8 +129,6 @@ void showcase_open(struct session *session);
 void showcase_step(struct session *session);
 // Ends the showcase: the look stays, and the divider goes to the middle. Does nothing if it is off.
 void showcase_end(struct session *session);
-// Returns the name of the look that is shown; NULL: the showcase is off.
-const char *showcase_look(const struct session *session);
 
 // live.c: what the session does for its stream, whose context is the session.
 extern const struct stream_client live_client;

@@ -36,6 +36,11 @@ static void pass(struct session *s, double seconds)
     showcase_step(s);
 }
 
+static const char *showcase_look(const struct session *s)
+{
+    return s->showcase.on ? s->looks.look[s->showcase.look].name : NULL;
+}
+
 static void check_chain(const struct session *s, const char *want)
 {
     char text[CHAIN_TEXT];
