@@ -131,7 +131,7 @@ static void plan_restart(struct matte_source *source, const char *why)
     source->failures++;
     source->fruitless++;
     source->start_ns = now + (int64_t)(delay_ms < LAST_RESTART_MS ? delay_ms : LAST_RESTART_MS) * NS_PER_MS;
-    source->runs = source->in_flight = source->has = false;
+    source->runs = source->in_flight = source->has = source->answered = false;
     if (source->patient && source->fruitless == TRIES_MOST)
         log_error("the program of the matte '%s' failed %d times: %s; it is not started again", source->name,
                   TRIES_MOST, why);
@@ -150,7 +150,6 @@ static void start(struct matte_source *source)
     snprintf(height, sizeof(height), "%d", source->size.height);
     source->program = (struct program){.heard = hear, .context = source};
     source->lines = 0;
-    source->answered = false;
     source->starts++;
     source->started_ns = clock_now_ns();
     source->got = source->sent = 0;
@@ -178,8 +177,10 @@ static void fail(struct matte_source *source, const char *why)
         snprintf(text, sizeof(text), "%s", why);
     else if (end == CHILD_EXITED)
         snprintf(text, sizeof(text), "it exited with status %d%s", value, source->got > 0 ? " inside an answer" : "");
+    else if (value == SIGKILL)
+        snprintf(text, sizeof(text), "it was killed by signal %d, or has closed its output", value);
     else
-        snprintf(text, sizeof(text), "it %s signal %d", value == SIGKILL ? "was killed by" : "crashed with", value);
+        snprintf(text, sizeof(text), "it crashed with signal %d", value);
     plan_restart(source, text);
 }
 

@@ -252,6 +252,7 @@ static void check_times(void)
     CHECK_NUMBER(ask("heavy", 4, 200, 0), -1);
     CHECK_HAS(captured_stderr(&captured), "it gave no matte for 5 s");
     CHECK_TEXT(facts_of("heavy").state, "waiting to restart");
+    CHECK_TEXT(facts_of("heavy").trouble, "it gave no matte for 5 s");
 }
 
 // A run that waits for each matte tries a program twice for a frame, and four times at most.
@@ -500,11 +501,11 @@ int main(int argc, char **argv)
         {"absent", "it exited with status 7", 0},
         {"early", "it wrote more than a matte for each frame", 3},
         {"closed", "it gave no first matte for 30 s", 0},
-        {"mute", "was killed by", 0},
+        {"mute", "closed its output", 0},
         {"deaf", "it gave no first matte for 30 s", 0},
         {"stubborn", "it gave no first matte for 30 s", 0},
         {"crash", "it crashed with signal 11", 0},
-        {"killed", "it was killed by signal 9", 0},
+        {"killed", "it was killed by signal 9, or has closed its output", 0},
         {"leaves", "it exited with status 3", 0},
         {"done", "it exited with status 0", 3},
         {"stalls", "it gave no first matte for 30 s", 0},
