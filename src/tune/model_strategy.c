@@ -1,4 +1,4 @@
-// model_strategy.c: the search `model`: fills a pool with candidates near the best configurations, and proposes the
+// model_strategy.c: the search `auto`: fills a pool with candidates near the best configurations, and proposes the
 // one with the best estimate
 #include "base/alloc.h"
 #include "tune/search.h"
@@ -318,8 +318,8 @@ static void close_model(struct search *search)
     model_close(&pool->model);
 }
 
-const struct strategy model_strategy = {
-    .name = "model",
+const struct strategy auto_strategy = {
+    .name = "auto",
     .own_bytes = sizeof(struct candidates),
     .open = open_model,
     .next = next_model,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET_UNKNOWN = 100, LEAP_TRIES = 64 };
+enum { LEAP_TRIES = 64 };
 
 // ---- random numbers ----
 
@@ -39,54 +39,25 @@ int search_random_leap(struct search *search, int configuration, int count)
     return -1;
 }
 
-// ---- full, random, auto ----
-
-static int next_full(struct search *search)
-{
-    int *at = search->own;
-    while (*at < search->space->count && search_asked(search, *at))
-        (*at)++;
-    return *at < search->space->count ? *at : -1;
-}
-
-static const struct strategy full_strategy = {
-    .name = "full",
-    .own_bytes = sizeof(int),
-    .next = next_full,
-};
-
-static const struct strategy random_strategy = {.name = "random"}, auto_strategy = {.name = "auto"};
-
-const struct strategy *const strategies[] = {&auto_strategy, &full_strategy, &random_strategy, &model_strategy, NULL};
-
-const struct strategy *strategy_find(const char *name)
-{
-    for (int i = 0; strategies[i]; i++) {
-        if (strcmp(strategies[i]->name, name) == 0)
-            return strategies[i];
-    }
-    return NULL;
-}
-
 // ---- the search ----
 
-struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
-                           const int *first, int firsts)
+static const struct strategy random_strategy = {.name = "random"};
+
+const struct strategy *const strategies[] = {&auto_strategy, &random_strategy, NULL};
+
+struct search *search_open(const struct strategy *strategy, const struct space *space, uint64_t seed, const int *first,
+                           int firsts)
 {
     struct search *search = xalloc(sizeof(*search));
     const size_t count = (size_t)space->count;
-    *search =
-        (struct search){.space = space, .budget = budget > 0 ? budget : BUDGET_UNKNOWN, .state = seed, .best = -1};
-    search->strategy = strategy;
-    if (strategy == &auto_strategy)
-        search->strategy = space->count <= budget ? &full_strategy : &model_strategy;
+    *search = (struct search){.strategy = strategy, .space = space, .state = seed, .best = -1};
     search->near_most = space_neighbours_max(space);
     search->ms = xmalloc(sizeof(*search->ms) * count);
     search->rest = xmalloc(sizeof(*search->rest) * count);
     search->place = xmalloc(sizeof(*search->place) * count);
     search->near = xmalloc(sizeof(*search->near) * (size_t)search->near_most);
     search->first = xmalloc(sizeof(*search->first) * (size_t)firsts);
-    search->own = xalloc(search->strategy->own_bytes);
+    search->own = xalloc(strategy->own_bytes);
     for (int c = 0; c < space->count; c++) {
         search->ms[c] = NAN;
         search->rest[c] = search->place[c] = c;

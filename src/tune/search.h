@@ -18,16 +18,13 @@ struct strategy {
     void (*close)(struct search *search);
 };
 
-extern const struct strategy *const strategies[]; // ends with NULL
-#define STRATEGY_CHOICES "auto|full|random|model"
-
-const struct strategy *strategy_find(const char *name); // NULL: there is no strategy of this name
+extern const struct strategy auto_strategy, *const strategies[]; // the array ends with NULL
+#define STRATEGY_CHOICES "auto|random"
 
 // Opens a search over a space, which must not change until search_close. The same seed and the same results give the
-// same search. `budget`: number of configurations that the caller will try; 0: unknown. `first`: configurations to try
-// first, such as the default; copied.
-struct search *search_open(const struct strategy *strategy, const struct space *space, int budget, uint64_t seed,
-                           const int *first, int firsts);
+// same search. `first`: configurations to try first, such as the default; copied.
+struct search *search_open(const struct strategy *strategy, const struct space *space, uint64_t seed, const int *first,
+                           int firsts);
 // Returns a configuration that it has not returned before, or -1 if none is left. The caller may request several before
 // it tells their results, for example to test them in parallel.
 int search_next(struct search *search);
@@ -50,7 +47,6 @@ struct search {
     const struct strategy *strategy;
     const struct space *space;
     void *own;
-    int budget;     // > 0
     uint64_t state; // of random_below
     double *ms;     // of each configuration; NAN: not told yet
     int asked, told;
@@ -60,8 +56,6 @@ struct search {
     int *first, firsts;   // configurations to try first
     int *near, near_most; // room for the neighbours of a configuration
 };
-
-extern const struct strategy model_strategy;
 
 static inline bool search_asked(const struct search *search, int configuration)
 {

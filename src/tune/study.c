@@ -469,7 +469,7 @@ static void play(const struct replay *replay, const struct t4_table *table, cons
                  uint64_t seed, struct nearness *nearness)
 {
     const double optimum = table->result[t4_best(table)].ms;
-    struct search *search = search_open(strategy, &table->space, replay->budget, seed, NULL, 0);
+    struct search *search = search_open(strategy, &table->space, seed, NULL, 0);
     for (int tried = 1, mark = 0; mark < MARKS; tried++) {
         const int next = search_next(search);
         if (next >= 0)
@@ -539,16 +539,17 @@ static json_t *row_json(const struct replay *replay, const struct strategy *stra
 
 static bool play_all(const struct replay *replay, const struct t4_table *table, json_t *json)
 {
-    const struct strategy *const *chosen = replay->strategies;
     bool ok = true;
-    for (int i = 0; ok && chosen[i] && !process_interrupted(); i++) {
+    for (int i = 0; ok && strategies[i] && !process_interrupted(); i++) {
         struct nearness nearness = {0};
+        if (replay->only && replay->only != strategies[i])
+            continue;
         for (int seed = 1; seed <= replay->seeds && !process_interrupted(); seed++)
-            play(replay, table, chosen[i], (uint64_t)seed, &nearness);
+            play(replay, table, strategies[i], (uint64_t)seed, &nearness);
         if (json)
-            json_array_append_new(json_object_get(json, "searches"), row_json(replay, chosen[i], &nearness));
+            json_array_append_new(json_object_get(json, "searches"), row_json(replay, strategies[i], &nearness));
         else
-            print_row(chosen[i], &nearness);
+            print_row(strategies[i], &nearness);
         for (int m = 0; m < MARKS; m++)
             samples_free(&nearness.at[m]);
         ok = json || process_flush();

@@ -47,8 +47,8 @@ int t4_best(const struct t4_table *table);
 // ---- replay ----
 
 struct replay {
-    const char *table;                        // path of a T4 results file
-    const struct strategy *const *strategies; // ends with NULL
+    const char *table;           // path of a T4 results file
+    const struct strategy *only; // NULL: all
     int budget, seeds;
     bool json;
 };

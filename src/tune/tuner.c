@@ -257,7 +257,6 @@ static void open_search(struct tuner *tuner)
 {
     const struct tuner_setup *setup = tuner->setup;
     const struct subject *subject = setup->subject;
-    const bool all = setup->budget == 0 && setup->seconds <= 0;
     int first[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS], count = 0;
     for (int i = 0; i < subject->presets; i++)
         first[count++] = subject->preset[i];
@@ -265,8 +264,7 @@ static void open_search(struct tuner *tuner)
         first[count++] = subject->used;
     for (int i = 0; i < subject->seeds; i++)
         first[count++] = subject->seed[i];
-    tuner->search = search_open(setup->strategy, &subject->space, all ? subject->space.count : setup->budget,
-                                setup->seed, first, count);
+    tuner->search = search_open(setup->strategy, &subject->space, setup->seed, first, count);
 }
 
 static bool open_tuner(struct tuner *tuner)

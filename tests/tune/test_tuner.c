@@ -241,11 +241,20 @@ static bool progress(void *context, const struct tuner_state *state)
     return state->trials < stop_after;
 }
 
+static int next_in_order(struct search *search)
+{
+    int next = 0;
+    while (next < search->space->count && search_asked(search, next))
+        next++;
+    return next < search->space->count ? next : -1;
+}
+
 // Runs the tuner with all configurations in order. The caller calls tuner_finish.
 static bool tune(struct tuner_setup setup, struct tuner_result *result)
 {
+    static const struct strategy in_order = {.name = "in order", .next = next_in_order};
     setup.subject = &subject;
-    setup.strategy = strategy_find("full");
+    setup.strategy = &in_order;
     setup.progress = stop_after > 0 ? progress : NULL;
     return tuner_run(&setup, result);
 }

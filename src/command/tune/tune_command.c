@@ -33,19 +33,18 @@ enum { TUNE_PATH_OPENCL, TUNE_PATH_ZEROCOPY, TUNE_PATH_CPU }; // choices of --pa
 
 // The options of the command, and what follows from them.
 struct tune_options {
-    struct case_options cases; // no sizes: 1920x1080; no formats: rgba
-    struct option_texts search;
+    struct case_options cases;    // no sizes: 1920x1080; no formats: rgba
     const char *device, *kernels; // as the user names them
     const char *filter_dir;       // directory of users' filters
     struct option_texts budget;   // texts of the limits
     const char *t4;               // file for the results of the last pass; NULL: none
     const char *replay;           // a T4 file, on which searches are simulated; NULL: none
     int path, threads, objective; // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
+    int search;                   // index in `strategies`; -1: not given
     int seed, seeds, log_level;
     bool json, check; // check: of the spec, without a search
     // Not options.
-    const char *spec; // description of a user's kernel, tuned instead of chains; NULL: none
-    const struct strategy *strategy;
+    const char *spec;   // description of a user's kernel, tuned instead of chains; NULL: none
     int configurations; // limit for each pass; 0: none
     double seconds;     // limit for each pass; 0: none
     int idle;           // limit for the configurations after the fastest one; 0: none
@@ -77,7 +76,7 @@ struct run {
 static int budget_of(const struct tune_options *of)
 {
     const bool limited = of->configurations > 0 || of->seconds > 0;
-    return limited || strcmp(of->strategy->name, "auto") != 0 ? of->configurations : TUNE_AUTO_BUDGET;
+    return limited || of->search > 0 ? of->configurations : TUNE_AUTO_BUDGET;
 }
 
 // ---- progress ----
@@ -281,7 +280,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
     run->budget = budget_of(of);
     const struct tuner_setup setup = {
         .subject = subject,
-        .strategy = of->strategy,
+        .strategy = strategies[of->search > 0 ? of->search : 0],
         .seed = (uint64_t)of->seed,
         .budget = run->budget,
         .seconds = of->seconds,
@@ -567,8 +566,8 @@ static const struct option options[] = {
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
      .offset = AT(objective)},
-    {"search", 0, OPTION_TEXTS, "SEARCH", .choices = "all|" STRATEGY_CHOICES,
-     .help = "search to use; default: auto; with --replay: all searches; may be repeated", .offset = AT(search)},
+    {"search", 0, OPTION_CHOICE, "SEARCH", .choices = STRATEGY_CHOICES,
+     .help = "search to use; default: auto; with --replay: both", .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
     {"t4", 0, OPTION_TEXT, "FILE", .help = "write the results of the last pass to a T4 file, which Kernel Tuner reads",
@@ -591,7 +590,7 @@ static const char *const examples[] = {
     "monocle tune -f all --budget 30s  tune every filter, 30 seconds for each pass",
     "monocle tune -p cpu -f emboss --sizes 1920x1080,3840x2160  tune the cpu path",
     "monocle tune -p zerocopy -f blur=2  tune for live with the sharing mode gl-shared",
-    "monocle tune -f blur=2 --search full  try all configurations",
+    "monocle tune -f blur=2 --search random  try all configurations",
     "monocle tuned list  list the stored results",
     "monocle tune -f all --json  print the time, or the failure, of each configuration",
     "monocle tune -f blur=2 --t4 table.json  save all measurements",
@@ -668,13 +667,9 @@ static const char *const details[] = {
     "divided by the best time found, after a quarter, half and "
     "all of the budget. 1 is the optimum. p10: 10 % of the seeds are at or below this value.",
     "The searches are:",
-    "full\ttries all configurations in order",
-    "random\ttries configurations in random order",
-    "model\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the one with "
-    "the "
-    "largest expected gain by a Gaussian process of the ranks",
-    "auto\tfull if the budget suffices for all configurations, otherwise model; default budget: 80 (other searches: "
-    "no limit)",
+    "auto\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the one with "
+    "the largest expected gain by a Gaussian process of the ranks; default budget: 80",
+    "random\ttries configurations in random order; default budget: all",
     NULL,
 };
 static const char *const exits[] = {
@@ -723,43 +718,7 @@ static bool parse_budget(struct tune_options *o)
     return true;
 }
 
-enum { STRATEGIES_MAX = 16, REPLAY_BUDGET = 80, REPLAY_SEEDS = 50 };
-
-// Finds the search for a device; default: auto. False: logged.
-static bool find_strategy(const struct strategy **found, const struct option_texts *search)
-{
-    const char *name = search->count > 0 ? search->text[0] : "auto", *names[STRATEGIES_MAX + 1] = {NULL};
-    if (search->count > 1 || strcmp(name, "all") == 0) {
-        log_error("several searches need --replay; name one search, such as auto");
-        return false;
-    }
-    for (int i = 0; strategies[i] && i < STRATEGIES_MAX; i++)
-        names[i] = strategies[i]->name;
-    const int at = options_choose(name, "search", names);
-    *found = at >= 0 ? strategies[at] : NULL;
-    return at >= 0;
-}
-
-// Writes the named strategies, or all. Returns false (logged) if there is no strategy of a name.
-static bool choose_strategies(const struct option_texts *search, const struct strategy *chosen[STRATEGIES_MAX + 1])
-{
-    enum { ALL };
-    const char *names[STRATEGIES_MAX + 2] = {[ALL] = "all"};
-    bool wanted[STRATEGIES_MAX + 1] = {[ALL] = search->count == 0};
-    for (int i = 0; strategies[i]; i++)
-        names[i + 1] = strategies[i]->name;
-    for (int i = 0; i < search->count; i++) {
-        const int at = options_choose(search->text[i], "search", names);
-        if (at < 0)
-            return false;
-        wanted[at] = true;
-    }
-    for (int i = 0, count = 0; strategies[i]; i++) {
-        if (wanted[ALL] || wanted[i + 1])
-            chosen[count++] = strategies[i];
-    }
-    return true;
-}
+enum { REPLAY_BUDGET = 80, REPLAY_SEEDS = 50 };
 
 static int run_replay(const struct tune_options *o)
 {
@@ -768,10 +727,8 @@ static int run_replay(const struct tune_options *o)
         return EXIT_USAGE;
     }
     const int count = o->configurations > 0 ? o->configurations : REPLAY_BUDGET;
-    const struct strategy *chosen[STRATEGIES_MAX + 1] = {NULL};
-    return choose_strategies(&o->search, chosen)
-               ? replay_run(&(struct replay){o->replay, chosen, count, o->seeds ? o->seeds : REPLAY_SEEDS, o->json})
-               : EXIT_USAGE;
+    return replay_run(&(struct replay){o->replay, o->search < 0 ? NULL : strategies[o->search], count,
+                                       o->seeds ? o->seeds : REPLAY_SEEDS, o->json});
 }
 
 // Returns false (logged) if an option does not apply to SPEC.json.
@@ -813,7 +770,7 @@ static bool fits_others(const struct tune_options *o)
 
 static int tune_run(int argc, char **argv)
 {
-    struct tune_options o = {.seed = 1, .log_level = LOG_WARN};
+    struct tune_options o = {.seed = 1, .search = -1, .log_level = LOG_WARN};
     struct command_operands operands;
     int code;
     if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
@@ -831,7 +788,7 @@ static int tune_run(int argc, char **argv)
         process_hold_signals(CALLS_ANY); // after a signal, the results so far are printed
         return run_replay(&o);
     }
-    if (!find_strategy(&o.strategy, &o.search) || !user_filters_load(o.filter_dir))
+    if (!user_filters_load(o.filter_dir))
         return EXIT_USAGE;
     return tune_chains_run(&o);
 }

@@ -27,7 +27,7 @@ def settings(**more):
 
 
 def words(chain, *more):
-    return ["tune", "--json", "-f", chain, "-s", "64x48", "--search", "full", "--budget", "3", *more]
+    return ["tune", "--json", "-f", chain, "-s", "64x48", "--search", "random", "--budget", "3", *more]
 
 
 def prepare(c):
