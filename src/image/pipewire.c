@@ -83,6 +83,8 @@ struct pipewire *pipewire_open(char why[PIPEWIRE_WHY])
     pipewire->context = pipewire->loop ? pw_context_new(pipewire->loop, NULL, 0) : NULL;
     pipewire->core = pipewire->context ? pw_context_connect(pipewire->context, NULL, 0) : NULL;
     if (!pipewire->core) {
+        if (errno != ECONNREFUSED && errno != EHOSTDOWN) // a daemon that has ended leaves its socket
+            snprintf(why, PIPEWIRE_WHY, "cannot connect to the PipeWire daemon: %s", strerror(errno));
         pipewire_close(pipewire);
         return NULL;
     }

@@ -578,10 +578,10 @@ static void report_no_camera(struct doctor *doctor, const char *why)
         return;
     }
     const bool pi = hardware_has(doctor, "Raspberry Pi");
-    const char *fix =
-        doctor->isp || pi
-            ? "sudo apt install libcamera-tools libcamera-v4l2 && libcamerify monocle live   # CSI cameras"
-            : NULL;
+    const char *fix = doctor->isp || pi
+                          ? "sudo apt install libcamera-tools libcamera-v4l2 && libcamerify monocle live   # or, "
+                            "on Debian 13: sudo apt install libspa-0.2-libcamera"
+                          : NULL;
     if (doctor->isp)
         doctor_report(doctor, FINDING_WARNING, fix,
                       "the cameras of the image signal processor %s need libcamera; monocle shows a photograph",
@@ -650,12 +650,13 @@ static void check_pipewire(struct doctor *doctor)
             found++;
         }
     if (source_lacks("pipewire"))
-        doctor_report(doctor, FINDING_WARNING, "sudo apt install libpipewire-0.3-dev   # and build monocle again",
-                      "PipeWire is disabled in this build; only pipewire[:NAME], a source or virtual camera, needs it");
-    else if (doctor->root[0] == '\0' && found == 0)
         doctor_report(
-            doctor, FINDING_OK, NULL,
-            "PipeWire does not run, or has no camera; only pipewire[:NAME], a source or virtual camera, needs it");
+            doctor, FINDING_WARNING, "sudo apt install libpipewire-0.3-dev   # and build monocle again",
+            "PipeWire is disabled in this build; only the source and the virtual camera pipewire[:NAME] need it");
+    else if (doctor->root[0] == '\0' && found == 0)
+        doctor_report(doctor, FINDING_OK, NULL,
+                      "there is no PipeWire daemon, or it has no camera; only the source and the virtual camera "
+                      "pipewire[:NAME] need it");
     free(nodes);
 }
 

@@ -34,7 +34,7 @@ struct pipewire_camera {
     struct pw_stream *stream;
     struct spa_hook listener;
     int64_t starved_ns;  // since when there is no free buffer; 0: there was one
-    int64_t due_ns;      // when the last frame must be repeated
+    int64_t due_ns;      // when the last frame must be repeated, or the daemon tried again
     struct image own;    // the last frame, if `last` is NULL; an older one, if is.at.lacks is true
     const uint8_t *last; // the last frame, in a buffer
     uint64_t number;
@@ -71,7 +71,8 @@ static void state_changed(void *context, enum pw_stream_state old, enum pw_strea
     struct pipewire_camera *camera = context;
     if (state == PW_STREAM_STATE_ERROR)
         log_warn("virtual camera %s: %s", camera->is.name, text_or(error, "unknown error"));
-    camera->is.at.watched = state == PW_STREAM_STATE_STREAMING;
+    // An error that libpipewire only reports leaves the stream's state.
+    camera->is.at.watched = pw_stream_get_state(camera->stream, NULL) == PW_STREAM_STATE_STREAMING;
     camera->starved_ns = 0;
     camera->due_ns = clock_now_ns() + (camera->is.at.lacks ? OLD_NS : 0); // a new reader gets the last frame at once
 }
@@ -180,6 +181,16 @@ static void repeat(struct pipewire_camera *camera)
     camera->due_ns = clock_now_ns() + camera->is.period_ns;
 }
 
+// Returns why the node must be made again; NULL: it need not.
+static const char *lost(const struct pipewire_camera *camera)
+{
+    const char *daemon = pipewire_lost(camera->daemon), *error = NULL;
+    const enum pw_stream_state state = pw_stream_get_state(camera->stream, &error);
+    if (daemon || (state != PW_STREAM_STATE_ERROR && state != PW_STREAM_STATE_UNCONNECTED))
+        return daemon;
+    return text_or(error, "PipeWire has removed it");
+}
+
 // Handles events and the time. Returns when it must be called again.
 static int64_t turn(struct pipewire_camera *camera)
 {
@@ -188,16 +199,19 @@ static int64_t turn(struct pipewire_camera *camera)
         pipewire_hold(camera->daemon);
         pipewire_turn(camera->daemon);
         pipewire_release(camera->daemon);
-        const char *lost = pipewire_lost(camera->daemon);
-        if (lost) {
-            log_warn("virtual camera %s: %s; reconnecting", camera->is.name, lost);
+        const char *reason = lost(camera);
+        if (reason) {
+            log_warn("virtual camera %s: %s; reconnecting", camera->is.name, reason);
             disconnect(camera);
+            camera->due_ns = clock_now_ns() + RETRY_NS;
         }
     }
     const int64_t now = clock_now_ns();
+    if (!camera->daemon && now < camera->due_ns)
+        return camera->due_ns;
     if (!camera->daemon && !connect_daemon(camera, why)) {
         disconnect(camera);
-        return now + RETRY_NS;
+        return camera->due_ns = now + RETRY_NS;
     }
     if (!camera->is.at.watched)
         return INT64_MAX;

@@ -247,7 +247,7 @@ static void param_changed(void *context, uint32_t id, const struct spa_pod *para
         pipewire_request_buffers(viewer->stream, BUFFERS, BUFFERS_MOST,
                                  1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr | 1 << SPA_DATA_DmaBuf, NULL);
     else if (param)
-        snprintf(viewer->failed, sizeof(viewer->failed), "its format is none that monocle reads");
+        snprintf(viewer->failed, sizeof(viewer->failed), "monocle does not read its format");
 }
 
 static void state_changed(void *context, enum pw_stream_state old, enum pw_stream_state state, const char *error)
@@ -471,8 +471,10 @@ static void see_first_frame(struct viewer *viewer, int64_t deadline_ns, struct i
         }
         if (buffer->user_data && !inspect(buffer->user_data, clock_now_ns(), &about)) {
             const struct codec_bytes jpeg = jpeg_in(buffer->user_data);
+            sync_caches(buffer->user_data, DMA_BUF_SYNC_START);
             seen = jpeg.size > 0 && codec_head_of(codec, CODEC_JPEG, jpeg.data, jpeg.size,
                                                   camera_mode_most_pixels(&viewer->got.is), &head, &refused);
+            sync_caches(buffer->user_data, DMA_BUF_SYNC_END);
         }
         pw_stream_queue_buffer(viewer->stream, buffer);
     }
@@ -750,8 +752,8 @@ static void pipewire_source_rest(struct source *source, bool rest)
 extern const struct source_kind source_pipewire;
 const struct source_kind source_pipewire = {
     .name = "pipewire",
-    .help = {"pipewire[:NAME]\ta camera of the PipeWire daemon by number or part of its name, also while another "
-             "program uses it"},
+    .help = {"pipewire[:NAME]\ta camera of the PipeWire daemon by number or part of its name; other programs can read "
+             "it through PipeWire at the same time"},
     .word = true,
     .endless = true,
     .decodes = true,

@@ -67,10 +67,11 @@ static void add_node(struct pipewire_nodes *nodes, uint32_t id, const struct spa
         node->rank = 1;
     snprintf(node->about.bus, sizeof(node->about.bus), "%s", buses[node->rank]);
     node->about.readable = true;
-    if (strncmp(node->about.id, "monocle", 7) != 0)
-        return;
-    node->rank = 0;
-    snprintf(node->about.passed, sizeof(node->about.passed), "it is the virtual camera of a monocle");
+    if (strncmp(node->about.id, "monocle", 7) == 0)
+        node->rank = 0;
+    if (node->rank < 2)
+        snprintf(node->about.passed, sizeof(node->about.passed), "%s",
+                 node->rank == 1 ? "V4L2 has this camera, too" : "it is a virtual camera of monocle");
 }
 
 static void registry_global(void *context, uint32_t id, uint32_t permissions, const char *type, uint32_t version,

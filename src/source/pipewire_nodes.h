@@ -16,7 +16,7 @@ struct pipewire_mode {
 };
 
 // A node of the daemon. `about` describes it like another camera: the path is "pipewire:SERIAL", the id its node.name,
-// the driver "pipewire", the bus its device.api.
+// the driver "pipewire". The id's beginning tells the bus and the rank.
 struct pipewire_node {
     struct camera_node about;
     uint32_t id;

@@ -84,6 +84,15 @@ class Daemon:
             time.sleep(0.1)
         raise AssertionError("there is no camera %s" % name)
 
+    def destroy(self, name):
+        """Makes the daemon remove a node."""
+        def ask(*command):
+            return subprocess.run(command, env={**os.environ, **self.env}, stdout=subprocess.PIPE, check=True).stdout
+
+        node = [item["id"] for item in json.loads(ask("pw-dump"))
+                if item.get("info", {}).get("props", {}).get("node.name") == name]
+        ask("pw-cli", "destroy", str(node[0]))
+
     def remove(self, process):
         self.stop([process])
         self.providers.remove(process)
