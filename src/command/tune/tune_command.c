@@ -437,7 +437,7 @@ static bool check_configuration(const struct run *run, struct subject *subject, 
 static int check_spec(const struct run *run, struct subject *subject)
 {
     bool ok = !subject->has_used || check_configuration(run, subject, "stored", subject->used), passed = false;
-    for (int i = 0; i < subject->presets && !passed; i++)
+    for (int i = 0; i < subject->presets && !passed && !process_interrupted(); i++)
         passed = check_configuration(run, subject, "default", subject->preset[i]);
     subject_close(subject);
     return ok && passed ? EXIT_OK : EXIT_FAILED_SOME;

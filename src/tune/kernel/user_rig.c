@@ -235,6 +235,8 @@ static void take_log(char *log, char why[SPEC_WHY])
     if (!reason)
         reason = log ? log : "the driver names no reason";
     reason += strspn(reason, " ");
+    const char *slash = memrchr(reason, '/', strcspn(reason, " \n"));
+    reason = slash ? slash + 1 : reason;
     snprintf(why, SPEC_WHY, "%.*s", (int)strcspn(reason, "\n"), reason);
     free(log);
 }
