@@ -766,14 +766,16 @@ static void read_budget(struct spec *spec, const json_t *list)
 static bool read_general(struct reader *reader, const json_t *json)
 {
     struct spec *spec = reader->spec;
-    const json_t *objective = json_object_get(json, "Objective");
+    const json_t *objective = json_object_get(json, "Objective"), *metrics = json_object_get(json, "Metrics");
     const char *name, *wanted = json_is_string(objective) ? json_string_value(objective) : "time";
     json_t *value;
     snprintf(reader->where, sizeof(reader->where), "General.Metrics");
+    if ((objective && !json_is_string(objective)) || (metrics && !json_is_object(metrics)))
+        return refuse(reader, "it is not an object, or Objective is not a text");
     spec->metrics.objective = -1;
     spec->metrics.maximize = json_is_false(json_object_get(json, "Minimize"));
     spec->metrics.timed = true;
-    json_object_foreach(json_object_get(json, "Metrics"), name, value)
+    json_object_foreach((json_t *)metrics, name, value)
     {
         if (spec->metrics.count == SPEC_METRICS)
             return refuse(reader, "there are over %d metrics", SPEC_METRICS);

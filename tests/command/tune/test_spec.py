@@ -452,6 +452,9 @@ def cuda(c):
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
+    metrics, listed = description([1]), description([1])
+    metrics["General"] = {"Metrics": {"GB/s": "16 / time"}, "Objective": "GBs"}
+    listed["General"] = {"Metrics": ["16 / time"]}
     lines["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE\n\n+ 1"
     both["Unknown\nmember"] = {}
     both["KernelSpecification"]["KernelFile"] = "none\n.cl"
@@ -466,6 +469,8 @@ def refuses(c):
             (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
             (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
             (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
+            (metrics, (), 3, "no metric has the name 'GBs'"),
+            (listed, (), 3, "General.Metrics: it is not an object"),
             (good, ("--sizes", "64x48"), 2, "--sizes does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
