@@ -576,7 +576,7 @@ static struct help help_fitting(const struct canvas *canvas, const struct overla
     struct help help;
     for (int x_height = canvas_x_height(canvas, overlay->size == OVERLAY_LARGE); x_height >= least; x_height--) {
         for (int blocks = 1; blocks <= 2; blocks++) {
-            help = help_layout(canvas, overlay->keys, x_height, blocks, true);
+            help = help_layout(canvas, overlay->keys, x_height, blocks, overlay->size != OVERLAY_LARGE);
             if (help_fits(canvas, &help))
                 return help;
         }
