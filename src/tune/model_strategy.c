@@ -26,7 +26,7 @@ struct model {
     double half[MODEL_POINTS]; // factor^-1 * value
 };
 
-static const double noise = 0.01;     // variance of a measured value
+static const double noise = 0.1;      // variance of a value
 static const double two_weight = 0.2; // initial model.two; the initial weight of a parameter's whole range is 1
 static const double weight_min = 1 / 64.0, weight_max = 16;
 
@@ -178,12 +178,12 @@ static void model_estimate(const struct model *model, int configuration, double 
 // ---- the search ----
 
 enum {
-    START = 10,     // random configurations before the first estimate
+    START = 6,      // random configurations before the first estimate
     BEST = 5,       // the pool has the neighbours of this number of best configurations
     CROSSED = 20,   // candidates per best one, each a mixture of it and another best one
     LEAPS = 20,     // candidates per best one, which differ from it in 2 or 3 parameters
     POOL = 600,     // candidates in all; random ones fill the pool
-    LEARN_EVERY = 5 // results between two fits of the model's weights
+    LEARN_EVERY = 3 // results between two fits of the model's weights
 };
 
 struct candidates {
@@ -250,13 +250,13 @@ static void fill(struct search *search)
 
 // ---- the model ----
 
-// Fits the model to the ranks of the results. A few very slow ones change the ranks less than the times.
+// Fits the model to the square roots of the ranks, which separate the fast results more than the slow ones.
 static void fit(struct search *search)
 {
     struct candidates *pool = search->own;
     double value[MODEL_POINTS], mean = 0, variance = 0;
     for (int i = 0; i < pool->tolds; i++) {
-        value[i] = isfinite(search->ms[pool->told[i]]) ? -i : -pool->tolds;
+        value[i] = isfinite(search->ms[pool->told[i]]) ? -sqrt(i) : -sqrt(pool->tolds);
         mean += value[i] / pool->tolds;
     }
     for (int i = 0; i < pool->tolds; i++)

@@ -727,8 +727,9 @@ static int run_replay(const struct tune_options *o)
         return EXIT_USAGE;
     }
     const int count = o->configurations > 0 ? o->configurations : REPLAY_BUDGET;
-    return replay_run(&(struct replay){o->replay, o->search < 0 ? NULL : strategies[o->search], count,
-                                       o->seeds ? o->seeds : REPLAY_SEEDS, o->json});
+    const struct strategy *only = o->search < 0 ? NULL : strategies[o->search];
+    const int seeds = o->seeds > 0 ? o->seeds : REPLAY_SEEDS;
+    return replay_run(&(struct replay){o->replay, only, count, seeds, o->json});
 }
 
 // Returns false (logged) if an option does not apply to SPEC.json.
