@@ -34,7 +34,8 @@ struct pipewire_camera {
     struct pw_stream *stream;
     struct spa_hook listener;
     int64_t starved_ns;  // since when there is no free buffer; 0: there was one
-    int64_t due_ns;      // when the last frame must be repeated, or the daemon tried again
+    int64_t due_ns;      // when the last frame must be repeated
+    int64_t retry_ns;    // without a daemon: when it is tried again
     struct image own;    // the last frame, if `last` is NULL; an older one, if is.at.lacks is true
     const uint8_t *last; // the last frame, in a buffer
     uint64_t number;
@@ -203,15 +204,15 @@ static int64_t turn(struct pipewire_camera *camera)
         if (reason) {
             log_warn("virtual camera %s: %s; reconnecting", camera->is.name, reason);
             disconnect(camera);
-            camera->due_ns = clock_now_ns() + RETRY_NS;
+            camera->retry_ns = clock_now_ns() + RETRY_NS;
         }
     }
     const int64_t now = clock_now_ns();
-    if (!camera->daemon && now < camera->due_ns)
-        return camera->due_ns;
+    if (!camera->daemon && now < camera->retry_ns)
+        return camera->retry_ns;
     if (!camera->daemon && !connect_daemon(camera, why)) {
         disconnect(camera);
-        return camera->due_ns = now + RETRY_NS;
+        return camera->retry_ns = now + RETRY_NS;
     }
     if (!camera->is.at.watched)
         return INT64_MAX;
