@@ -22,6 +22,7 @@ struct status {
     const struct stream_state *state;
     const struct meter *meter;
     const char *look;        // with the look of the chain; NULL: none
+    bool showcase;           // shows one look after another, with the time of each
     struct choice_list list; // see chooser.h
     const char *note;        // "": none
     bool note_is_error;
@@ -36,8 +37,8 @@ struct status {
     const char *screen;                    // window_gl_name; NULL: no window
 };
 
-// Reads the state of all parts of the stream; the caller then sets `look`, `list` and `adjusted`. Valid until the run
-// changes. It points into itself: do not copy it.
+// Reads the state of all parts of the stream; the caller then sets `look`, `showcase`, `list` and `adjusted`. Valid
+// until the run changes. It points into itself: do not copy it.
 void status_read(const struct stream *stream, struct status *status);
 // Describes the tuning: "blur: 12 of 80, 1.08 x". "": the user did not ask for it.
 enum { TUNING_WORDS = 300 };

@@ -456,6 +456,7 @@ const struct status *session_status(struct session *s)
     status_read(&s->stream, &s->status);
     const struct look *look = looks_with(&s->looks, &s->stream.settings.chain);
     s->status.look = look ? look->name : NULL;
+    s->status.showcase = s->showcase.on;
     lists_fill(s, &s->status.list);
     s->status.adjusted = &s->controls.adjusted;
     return &s->status;

@@ -71,8 +71,11 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
     const bool chosen = s->building && settings_selected(s->settings, &stage, &param);
     const char *name = chosen ? s->settings->chain.stage[stage].filter->name : "";
     chain_words(s->settings, small ? "no filter" : "none", words, sizeof(words));
+    char ms[24] = "";
+    if (s->showcase)
+        snprintf(ms, sizeof(ms), "  %.1f ms", passes_ms(s->meter));
     if (s->look)
-        overlay_line(overlay, OVERLAY_STRONG, "%s%s  %.1f ms", text_if(!small, "look\t"), s->look, passes_ms(s->meter));
+        overlay_line(overlay, OVERLAY_STRONG, "%s%s%s", text_if(!small, "look\t"), s->look, ms);
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", text_if(!small, "chain\t"), words,
                  text_if(s->building, "  building"), text_if(chosen, " "), name, text_if(s->building, " ..."));
     if (settings_shown(s->settings, shown))
