@@ -128,9 +128,13 @@ static bool is_vague(const char *fault)
                                          "Cannot determine format",
                                          "Could not ",
                                          "Failed to ",
+                                         "Cannot open connection",
+                                         "Input/output error",
                                          "Task finished",
                                          "error reading header",
                                          "no frame!"};
+    if (strncmp(fault, "Failed to resolve", 17) == 0)
+        return false;
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
         if (strncmp(fault, begins[i], strlen(begins[i])) == 0)
             return true;

@@ -99,12 +99,14 @@ static void pane_close(struct pane *pane)
     pane->has_result = false;
 }
 
-// Removes the filters that keep the size. Then both panes of the split view show the same part of the picture. A main
-// pane that only measures has no picture: then all filters are removed.
+// Removes the filters that keep the size, but not the camera's mirror and flip. Then both panes of the split view show
+// the same part of the picture. A main pane that only measures has no picture: then all filters are removed.
 static void make_original(const struct panes *panes, struct chain *chain)
 {
     for (int i = chain->count - 1; i >= 0; i--) {
-        if (panes->measures || chain->stage[i].filter->kind != FILTER_WARP || chain->stage[i].filter->user)
+        const struct stage *stage = &chain->stage[i];
+        const bool turns = stage->filter->kind == FILTER_GEOMETRY && stage->part == PART_CAMERA;
+        if (panes->measures || stage->filter->user || (stage->filter->kind != FILTER_WARP && !turns))
             chain_remove(chain, i);
     }
 }

@@ -416,13 +416,14 @@ void events_note_zoom(struct session *s)
              s->stream.settings.zoom > 0 ? "" : ", fits the window");
 }
 
-// Ends the view; while it records or sends to a virtual camera, only the second time.
+// Ends the view; while it records, or while a program may read a virtual camera, only the second time.
 static void leave(struct session *s)
 {
     enum { LEAVE_S = 5 };
     const struct outputs_facts facts = outputs_describe(&s->stream.outputs);
     const int64_t now_ns = clock_now_ns();
-    if ((!facts.recording && !facts.camera) || (s->left_ns > 0 && now_ns - s->left_ns < LEAVE_S * NS_PER_S))
+    const bool read = facts.camera && facts.at.watched != 0;
+    if ((!facts.recording && !read) || (s->left_ns > 0 && now_ns - s->left_ns < LEAVE_S * NS_PER_S))
         s->stream.quit = true;
     else
         note_set(&s->stream.note, false, LEAVE_S, "%s runs: the same key again quits",
