@@ -362,7 +362,7 @@ static bool complete(struct outputs *o, struct outputs_file *file, int64_t most_
     return close_file(file) && ok;
 }
 
-// Removes the recording from the list of those that end.
+// Removes recording `index` from `ending`.
 static void drop_ending(struct outputs *o, int index)
 {
     o->endings--;

@@ -67,7 +67,8 @@ struct energy;
 
 struct tuner_trial {
     int configuration;
-    double ms, cost; // median of run_ms, and what is minimized; INFINITY: it failed or was not measured
+    double ms;   // median of run_ms; INFINITY: it failed or was not measured
+    double cost; // the number that the tuner minimizes; INFINITY, too
     double run_ms[TUNER_RUNS];
     double validate_ms, build_ms; // on the host's clock
     enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
