@@ -641,7 +641,7 @@ static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *
         first[firsts++] = t.subject->preset[i];
     for (int i = 0; i < t.subject->seeds; i++)
         first[firsts++] = t.subject->seed[i];
-    struct search *of = search_open(&auto_strategy, &t.subject->space, 1, first, firsts);
+    struct search *of = search_open(&t.subject->space, false, 1, first, firsts);
     const bool timed = workbench_time(bench, bench->current, pass, &t.part_ms);
     if (!timed)
         end(o, number, "the device does not report the times of its commands");

@@ -149,14 +149,6 @@ void space_print(const struct space *space, int configuration, char text[SPACE_T
     }
 }
 
-int space_neighbours_max(const struct space *space)
-{
-    int most = 0;
-    for (int p = 0; p < space->params; p++)
-        most += space->param[p].values;
-    return most;
-}
-
 int space_neighbours(const struct space *space, int configuration, int *out, int most)
 {
     uint16_t tuple[SPACE_PARAMS];

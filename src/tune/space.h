@@ -50,4 +50,3 @@ void space_print(const struct space *space, int configuration, char text[SPACE_T
 
 // Writes at most `most` configurations that differ from this one in exactly one parameter. Returns their number.
 int space_neighbours(const struct space *space, int configuration, int *out, int most);
-int space_neighbours_max(const struct space *space); // the largest possible number

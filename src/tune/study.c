@@ -1,5 +1,5 @@
-// study.c: files of trials of other tuners (T4, CSV), and searches replayed on them
-#include "tune/study.h"
+// study.c: files of results of tuners (T4 and others), and searches replayed on them
+#include "tune/tuner.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -392,33 +392,35 @@ static json_t *value_json(const char *text)
     return json_string(text);
 }
 
-static json_t *result_json(const struct t4_table *table, int configuration)
+static json_t *trial_json(const struct space *space, const struct tuner_trial *trial)
 {
-    const struct space *space = &table->space;
-    const struct t4_result *result = &table->result[configuration];
-    const uint16_t *tuple = space_tuple(space, configuration);
-    const bool correct = result->state == T4_CORRECT;
+    static const enum t4_state states[] = {
+        [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
+        [PROBE_NOT_BUILT - PROBE_ANSWERS] = T4_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
+        [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
+    };
+    const uint16_t *tuple = space_tuple(space, trial->configuration);
+    const enum t4_state state = states[trial->status - PROBE_ANSWERS];
     json_t *values = json_object(), *runs = json_array();
     for (int p = 0; p < space->params; p++)
         json_object_set_new(values, space->param[p].name, value_json(space->param[p].value[tuple[p]]));
-    for (int i = 0; i < result->runs; i++)
-        json_array_append_new(runs, json_real(result->run_ms[i]));
+    for (int i = 0; i < TUNER_RUNS && !isinf(trial->ms); i++)
+        json_array_append_new(runs, json_real(trial->run_ms[i]));
     json_t *times =
-        json_pack("{s:f,s:f,s:f,s:f,s:f,s:o}", "compilation", result->compile_ms, "benchmark", 0.0, "framework", 0.0,
-                  "search_algorithm", 0.0, "validation", result->check_ms, "runtimes", runs);
-    json_t *time = correct ? json_real(result->ms) : json_string(state_names[result->state]);
+        json_pack("{s:f,s:f,s:f,s:f,s:f,s:o}", "compilation", trial->build_ms, "benchmark", 0.0, "framework", 0.0,
+                  "search_algorithm", 0.0, "validation", trial->validate_ms, "runtimes", runs);
+    json_t *time = state == T4_CORRECT ? json_real(trial->ms) : json_string(state_names[state]);
     return json_pack("{s:o,s:o,s:s,s:i,s:[{s:s,s:o,s:s}],s:[s]}", "configuration", values, "times", times, "invalidity",
-                     state_names[result->state], "correctness", correct, "measurements", "name", "time", "value", time,
-                     "unit", "ms", "objectives", "time");
+                     state_names[state], "correctness", state == T4_CORRECT, "measurements", "name", "time", "value",
+                     time, "unit", "ms", "objectives", "time");
 }
 
-bool t4_write(const struct t4_table *table, const char *device, struct claim *claim)
+bool t4_write(const struct space *space, const struct tuner_state *state, const char *device, struct claim *claim)
 {
     json_t *results = json_array();
-    for (int c = 0; c < table->space.count; c++) {
-        if (table->result[c].state != T4_UNTRIED)
-            json_array_append_new(results, result_json(table, c));
-    }
+    for (int i = 0; i < state->trials; i++)
+        json_array_append_new(results, trial_json(space, &state->trial[i]));
     json_t *json = json_pack("{s:o,s:s,s:{s:s,s:s,s:o,s:s,s:s}}", "results", results, "schema_version", "1.0.0",
                              "metadata", "timeunit", "milliseconds", "compute_api", "OpenCL", "device",
                              text_json(device), "autotuner", "monocle", "autotuner_version", MONOCLE_VERSION);
@@ -454,6 +456,9 @@ int t4_best(const struct t4_table *table)
 
 enum { MARKS = 3 };
 
+static const char *const searches[] = {"auto", "random"}; // as SEARCH_CHOICES
+enum { SEARCHES = sizeof(searches) / sizeof(*searches) };
+
 // After a quarter, half and all of the budget: the optimum's time divided by the best time found, one value per seed.
 struct nearness {
     struct samples at[MARKS];
@@ -465,11 +470,11 @@ static int mark_at(const struct replay *replay, int mark)
     return at > 0 ? at : 1;
 }
 
-static void play(const struct replay *replay, const struct t4_table *table, const struct strategy *strategy,
-                 uint64_t seed, struct nearness *nearness)
+static void play(const struct replay *replay, const struct t4_table *table, bool random, uint64_t seed,
+                 struct nearness *nearness)
 {
     const double optimum = table->result[t4_best(table)].ms;
-    struct search *search = search_open(strategy, &table->space, seed, NULL, 0);
+    struct search *search = search_open(&table->space, random, seed, NULL, 0);
     for (int tried = 1, mark = 0; mark < MARKS; tried++) {
         const int next = search_next(search);
         if (next >= 0)
@@ -502,9 +507,9 @@ static void print_head(const struct replay *replay, const struct t4_table *table
     printf("\n");
 }
 
-static void print_row(const struct strategy *strategy, const struct nearness *nearness)
+static void print_row(const char *search, const struct nearness *nearness)
 {
-    printf("%-8s", strategy->name);
+    printf("%-8s", search);
     for (int m = 0; m < MARKS; m++) {
         printf("  %7.3f %7.3f %7.3f", samples_percentile(&nearness->at[m], 10),
                samples_percentile(&nearness->at[m], 50), samples_percentile(&nearness->at[m], 90));
@@ -523,7 +528,7 @@ static json_t *head_json(const struct replay *replay, const struct t4_table *tab
                      replay->seeds, "searches");
 }
 
-static json_t *row_json(const struct replay *replay, const struct strategy *strategy, const struct nearness *nearness)
+static json_t *row_json(const struct replay *replay, const char *search, const struct nearness *nearness)
 {
     json_t *marks = json_array();
     for (int m = 0; m < MARKS; m++) {
@@ -532,7 +537,7 @@ static json_t *row_json(const struct replay *replay, const struct strategy *stra
                                                samples_percentile(at, 10), "median", samples_percentile(at, 50), "p90",
                                                samples_percentile(at, 90)));
     }
-    return json_pack("{s:s,s:o}", "search", strategy->name, "after", marks);
+    return json_pack("{s:s,s:o}", "search", search, "after", marks);
 }
 
 // ---- the run ----
@@ -540,16 +545,16 @@ static json_t *row_json(const struct replay *replay, const struct strategy *stra
 static bool play_all(const struct replay *replay, const struct t4_table *table, json_t *json)
 {
     bool ok = true;
-    for (int i = 0; ok && strategies[i] && !process_interrupted(); i++) {
+    for (int i = 0; ok && i < SEARCHES && !process_interrupted(); i++) {
         struct nearness nearness = {0};
-        if (replay->only && replay->only != strategies[i])
+        if (replay->search >= 0 && replay->search != i)
             continue;
         for (int seed = 1; seed <= replay->seeds && !process_interrupted(); seed++)
-            play(replay, table, strategies[i], (uint64_t)seed, &nearness);
+            play(replay, table, i == 1, (uint64_t)seed, &nearness);
         if (json)
-            json_array_append_new(json_object_get(json, "searches"), row_json(replay, strategies[i], &nearness));
+            json_array_append_new(json_object_get(json, "searches"), row_json(replay, searches[i], &nearness));
         else
-            print_row(strategies[i], &nearness);
+            print_row(searches[i], &nearness);
         for (int m = 0; m < MARKS; m++)
             samples_free(&nearness.at[m]);
         ok = json || process_flush();

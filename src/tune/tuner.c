@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "base/thread.h"
 #include "compute/energy.h"
+#include "tune/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,7 +265,7 @@ static void open_search(struct tuner *tuner)
         first[count++] = subject->used;
     for (int i = 0; i < subject->seeds; i++)
         first[count++] = subject->seed[i];
-    tuner->search = search_open(setup->strategy, &subject->space, setup->seed, first, count);
+    tuner->search = search_open(&subject->space, setup->random, setup->seed, first, count);
 }
 
 static bool open_tuner(struct tuner *tuner)

@@ -4,7 +4,6 @@
 #include "base/stats.h"
 #include "compute/driver_cache.h"
 #include "path/probe.h"
-#include "tune/search.h"
 #include "tune/space.h"
 
 // ---- the subject ----
@@ -88,7 +87,7 @@ struct tuner_state {
 
 struct tuner_setup {
     struct subject *subject;
-    const struct strategy *strategy;
+    bool random;           // search at random
     uint64_t seed;         // of the search
     int budget;            // maximum number of configurations; 0: no limit
     double seconds;        // maximum time of the search; 0: no limit
@@ -127,3 +126,47 @@ bool compare_run(const struct tuner_setup *setup, struct tuner_result *result);
 // Returns the speed-up above which a configuration beats the one in use. `used`: times of the one in use. Writes their
 // noise: half of the interquartile range, divided by the median.
 double compare_least(const struct samples *used, double *noise);
+
+// ---- files of results of tuners (T4 and others), and searches replayed on them ----
+
+enum t4_state {
+    T4_UNTRIED,
+    T4_CORRECT,
+    T4_COMPILE, // it did not build
+    T4_RUNTIME, // it failed or crashed
+    T4_CORRECTNESS,
+    T4_CONSTRAINTS, // not allowed on this device
+    T4_TIMEOUT,
+};
+
+struct t4_table {
+    struct space space;
+    struct t4_result {
+        enum t4_state state;
+        double ms; // INFINITY unless T4_CORRECT
+    } * result;    // one per configuration; t4_finish frees them
+};
+
+struct claim;
+
+// Reads a T4 results file, a cache of Kernel Tuner or the JSON output of KTT, which may be packed with gzip. Its
+// configurations become the space. Returns false (logged) if the file cannot be read, is not such a file with times, or
+// has a configuration twice. The table is then empty.
+bool t4_read(struct t4_table *table, const char *path);
+// Writes the trials. `device` is the device's name. Returns false if the file cannot be written (logged).
+bool t4_write(const struct space *space, const struct tuner_state *state, const char *device, struct claim *claim);
+void t4_finish(struct t4_table *table);
+
+// Returns the configuration with the shortest time; -1: no result is T4_CORRECT.
+int t4_best(const struct t4_table *table);
+
+struct replay {
+    const char *table; // path of a file that t4_read reads
+    int search;        // index in SEARCH_CHOICES; -1: all
+    int budget, seeds;
+    bool json;
+};
+
+// Runs each search with each seed on the table. Prints the optimum's time divided by the best time found. Returns the
+// exit code.
+int replay_run(const struct replay *replay);

@@ -5,7 +5,7 @@
 #include "image/codec/metadata.h"
 #include "source/entries.h"
 #include "source/video_info.h"
-#include "tune/study.h"
+#include "tune/tuner.h"
 
 #include <stdint.h>
 #include <stdio.h>

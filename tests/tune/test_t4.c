@@ -1,5 +1,5 @@
 // test_t4.c: T4 results files: a file is read as it was written; damaged files are refused with one line
-#include "tune/study.h"
+#include "tune/tuner.h"
 
 #include "base/file.h"
 #include "base/log.h"
@@ -69,18 +69,22 @@ static void test_round(void)
     if (!CHECK(reads(&table, good)))
         return;
     check_good(&table);
-    const double runs[] = {0.24, 0.26};
-    table.result[3].run_ms = runs;
-    table.result[3].runs = 2;
-    table.result[3].compile_ms = 812.5;
+    struct tuner_trial trials[] = {
+        {3, 0.25, .run_ms = {0.24, 0.26, 0.25}, .build_ms = 812.5, .status = PROBE_PASSED},
+        {0, INFINITY, .status = PROBE_LATE},
+        {1, INFINITY, .status = PROBE_NOT_BUILT},
+        {2, 0.125, .status = PROBE_PASSED},
+    };
+    struct tuner_state state = {.trial = trials, .trials = 4};
     struct claim claim = {0}, nowhere = {.path = "/nowhere/at/all"};
     snprintf(claim.path, sizeof(claim.path), "%s", path);
-    CHECK(t4_write(&table, "a device", &claim));
+    CHECK(t4_write(&table.space, &state, "a device", &claim));
     size_t size;
     char *written = file_read(path, 1 << 20, &size);
     CHECK_HAS(written, "\"schema_version\":\"1.0.0\"");
     CHECK_HAS(written, "\"configuration\":{\"x\":16,\"tile\":true,\"kind\":\"a b\"}");
-    CHECK_HAS(written, "\"runtimes\":[0.24,0.26]");
+    CHECK_HAS(written, "\"runtimes\":[0.24,0.26,0.25]");
+    CHECK_HAS(written, "\"runtimes\":[]");
     CHECK_HAS(written, "\"invalidity\":\"timeout\",\"correctness\":0,");
     CHECK_HAS(written, "\"invalidity\":\"correct\",\"correctness\":1,");
     CHECK_HAS(written, "\"compilation\":812.5");
@@ -89,12 +93,12 @@ static void test_round(void)
     if (CHECK(t4_read(&back, path)))
         check_good(&back);
     t4_finish(&back);
-    table.result[0].state = T4_UNTRIED;
-    CHECK(t4_write(&table, "not UTF-8: \xff", &claim) && t4_read(&back, path));
+    state.trials = 3;
+    CHECK(t4_write(&table.space, &state, "not UTF-8: \xff", &claim) && t4_read(&back, path));
     CHECK_NUMBER(back.space.count, 3);
     t4_finish(&back);
     messages = 0;
-    CHECK(!t4_write(&table, "a device", &nowhere));
+    CHECK(!t4_write(&table.space, &state, "a device", &nowhere));
     CHECK_NUMBER(messages, 1);
     CHECK_HAS(message, "cannot write /nowhere/at/all: No such file");
     t4_finish(&table);

@@ -1,4 +1,5 @@
 // test_tuner.c: the tuner's search and comparison on a made subject, whose times are known: no device, no clock
+#include "tune/search.h"
 #include "tune/tuner.h"
 
 #include "unit.h"
@@ -241,20 +242,23 @@ static bool progress(void *context, const struct tuner_state *state)
     return state->trials < stop_after;
 }
 
-static int next_in_order(struct search *search)
+struct search *__real_search_open(const struct space *, bool random, uint64_t seed, const int *first, int firsts);
+struct search *__wrap_search_open(const struct space *, bool random, uint64_t seed, const int *first, int firsts);
+
+// The search tries all configurations in order, after the first ones.
+struct search *__wrap_search_open(const struct space *space, bool random, uint64_t seed, const int *first, int firsts)
 {
-    int next = 0;
-    while (next < search->space->count && search_asked(search, next))
-        next++;
-    return next < search->space->count ? next : -1;
+    int all[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS + CONFIGURATIONS];
+    memcpy(all, first, sizeof(*first) * (size_t)firsts);
+    for (int c = 0; c < CONFIGURATIONS; c++)
+        all[firsts + c] = c;
+    return __real_search_open(space, random, seed, all, firsts + CONFIGURATIONS);
 }
 
-// Runs the tuner with all configurations in order. The caller calls tuner_finish.
+// Runs the tuner. The caller calls tuner_finish.
 static bool tune(struct tuner_setup setup, struct tuner_result *result)
 {
-    static const struct strategy in_order = {.name = "in order", .next = next_in_order};
     setup.subject = &subject;
-    setup.strategy = &in_order;
     setup.progress = stop_after > 0 ? progress : NULL;
     return tuner_run(&setup, result);
 }

@@ -14,7 +14,6 @@
 #include "tune/kernel/user_kernel.h"
 #include "tune/passes.h"
 #include "tune/search.h"
-#include "tune/study.h"
 #include "tune/tuner.h"
 
 #include <errno.h>
@@ -40,7 +39,7 @@ struct tune_options {
     const char *t4;               // file for the results of the last pass; NULL: none
     const char *replay;           // a T4 file, on which searches are simulated; NULL: none
     int path, threads, objective; // threads: of the cpu path; 0: one per CPU. objective 1: the least energy
-    int search;                   // index in `strategies`; -1: not given
+    int search;                   // index in SEARCH_CHOICES; -1: not given
     int seed, seeds, log_level;
     bool json, check; // check: of the spec, without a search
     // Not options.
@@ -239,35 +238,6 @@ static void print_launches(const json_t *launches)
     }
 }
 
-// Writes the results of a pass to the file of --t4.
-static bool write_t4(struct run *run, const struct tuner_state *state)
-{
-    static const enum t4_state states[] = {
-        [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
-        [PROBE_NOT_BUILT - PROBE_ANSWERS] = T4_COMPILE,  [PROBE_NOT_RUN - PROBE_ANSWERS] = T4_RUNTIME,
-        [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
-        [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
-    };
-    struct t4_table table = {.space = run->subject->space};
-    if (!run->of->t4 || state->trials == 0)
-        return true;
-    table.result = xcalloc((size_t)table.space.count, sizeof(*table.result));
-    for (int i = 0; i < state->trials; i++) {
-        const struct tuner_trial *trial = &state->trial[i];
-        table.result[trial->configuration] = (struct t4_result){
-            .state = states[trial->status - PROBE_ANSWERS],
-            .ms = trial->ms,
-            .compile_ms = trial->build_ms,
-            .check_ms = trial->validate_ms,
-            .run_ms = trial->run_ms,
-            .runs = isinf(trial->ms) ? 0 : TUNER_RUNS,
-        };
-    }
-    const bool ok = t4_write(&table, run->device_name, &run->claim);
-    free(table.result);
-    return ok;
-}
-
 // ---- the run ----
 
 // Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
@@ -280,7 +250,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
     run->budget = budget_of(of);
     const struct tuner_setup setup = {
         .subject = subject,
-        .strategy = strategies[of->search > 0 ? of->search : 0],
+        .random = of->search == 1,
         .seed = (uint64_t)of->seed,
         .budget = run->budget,
         .seconds = of->seconds,
@@ -315,7 +285,8 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
             ok = ok && stored;
         }
     }
-    ok = write_t4(run, &result.state) && ok;
+    if (of->t4 && result.state.trials > 0)
+        ok = t4_write(&subject->space, &result.state, run->device_name, &run->claim) && ok;
     tuner_finish(&result);
     subject_close(subject);
     return ok && process_flush();
@@ -566,7 +537,7 @@ static const struct option options[] = {
     {"objective", 0, OPTION_CHOICE, .choices = "time|energy",
      .help = "choose the configuration with the least time, or energy, per frame; default: time",
      .offset = AT(objective)},
-    {"search", 0, OPTION_CHOICE, "SEARCH", .choices = STRATEGY_CHOICES,
+    {"search", 0, OPTION_CHOICE, "SEARCH", .choices = SEARCH_CHOICES,
      .help = "search to use; default: auto; with --replay: both", .offset = AT(search)},
     {"seed", 0, OPTION_INT, "N", .help = "seed of the search's random numbers; default: 1", .offset = AT(seed),
      .min = 1, .max = INT_MAX},
@@ -727,9 +698,8 @@ static int run_replay(const struct tune_options *o)
         return EXIT_USAGE;
     }
     const int count = o->configurations > 0 ? o->configurations : REPLAY_BUDGET;
-    const struct strategy *only = o->search < 0 ? NULL : strategies[o->search];
     const int seeds = o->seeds > 0 ? o->seeds : REPLAY_SEEDS;
-    return replay_run(&(struct replay){o->replay, only, count, seeds, o->json});
+    return replay_run(&(struct replay){o->replay, o->search, count, seeds, o->json});
 }
 
 // Returns false (logged) if an option does not apply to SPEC.json.
