@@ -582,15 +582,18 @@ static struct help help_fitting(const struct canvas *canvas, const struct overla
         }
     }
     help = help_layout(canvas, overlay->keys, least, 2, false);
-    return help_fits(canvas, &help) ? help : help_layout(canvas, overlay->keys, least, 1, false);
+    const int excess = help.box.width - canvas->width;
+    const bool legible = excess <= help.columns * help.metrics.body.advance; // half of each explanation
+    return legible && help.box.height <= canvas->height ? help : help_layout(canvas, overlay->keys, least, 1, false);
 }
 
-// In a window that is too small, the list is one block and shows its first rows, and the beginning of each row.
+// In a window that is too small, the list shows the beginning of each row; a list of one block only its first rows.
 static void help_cut(struct help *help, const struct canvas *canvas)
 {
     const struct metrics *metrics = &help->metrics;
     struct rect *box = &help->box;
-    help->columns = parts_left(help->columns, box->width - canvas->width, metrics->body.advance, 0);
+    help->columns = parts_left(help->columns, box->width - canvas->width, help->blocks * metrics->body.advance, 0);
+    help->width = help->caps + (help->columns + 2) * metrics->body.advance;
     help->rows = parts_left(help->rows, box->height - canvas->height, help->pitch, 0);
     box->width = box->width < canvas->width ? box->width : canvas->width;
     box->height = box->height < canvas->height ? box->height : canvas->height;

@@ -125,6 +125,7 @@ enum { VIEWS = sizeof(views) / sizeof(*views) };
 struct counts {
     long changed, bright;   // pixels that differ from the image's; light ones among them
     long edge, bright_edge; // the same at the window's edge
+    long bright_left;       // light pixels in the left eighth
 };
 
 static struct counts compare(const struct image *got, const struct image *plain)
@@ -138,10 +139,12 @@ static struct counts compare(const struct image *got, const struct image *plain)
             if (memcmp(pixel, plain->plane[0] + at, 3) == 0)
                 continue;
             counts.changed++;
-            counts.bright += pixel[0] > 200 && pixel[1] > 200 && pixel[2] > 200;
+            const bool bright = pixel[0] > 200 && pixel[1] > 200 && pixel[2] > 200;
+            counts.bright += bright;
+            counts.bright_left += bright && x < width / 8;
             const bool edge = x < 4 || y < 4 || x >= width - 4 || y >= height - 4;
             counts.edge += edge;
-            counts.bright_edge += edge && pixel[0] > 200 && pixel[1] > 200 && pixel[2] > 200;
+            counts.bright_edge += edge && bright;
         }
     }
     return counts;
@@ -153,6 +156,7 @@ static void test_view(struct screen_test *test, struct scene scene, const struct
     struct keys all, keys;
     keys_default(&all);
     keys_list(&all, &keys);
+    keys.row[keys.count++] = (struct key_row){.help = "a row that is too long for two blocks of 640x480"};
     struct overlay overlay = {.size = view->size, .help = view->help, .message_is_error = view->error, .keys = &keys};
     fill(&overlay);
     snprintf(overlay.message, sizeof(overlay.message), "%s", view->message);
@@ -166,6 +170,7 @@ static void test_view(struct screen_test *test, struct scene scene, const struct
                counts.changed);
     check_that(test->check, (view->help ? counts.bright_edge : counts.edge) == 0,
                "%s at %dx%d touches the window's edge", view->name, got.shape.width, got.shape.height);
+    check_that(test->check, !view->help || got.shape.width != 640 || counts.bright_left > 0, "help in one block");
     if (directory)
         write_ppm(&got, directory, view->name);
     image_free(&again);

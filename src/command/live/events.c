@@ -50,9 +50,12 @@ static void name_digits(struct session *s)
 // Appends lines about the mouse to the list of keys.
 static void name_mouse(struct session *s)
 {
-    static const char *const lines[] = {"wheel: parameter; Ctrl+wheel: zoom",
-                                        "drag: divider, region of inside, zoomed picture", "double click: full screen",
-                                        "right click: menu", "drop: show files, apply a .cube"};
+    static const char lines[][DIGIT_COLUMNS + 2] = {"wheel: parameter; Ctrl+wheel: zoom",
+                                                    "drag: divider, zoomed picture",
+                                                    "drag: region of the filter inside",
+                                                    "double click: full screen",
+                                                    "right click: menu",
+                                                    "drop: show files, apply a .cube"};
     s->keys.row[s->keys.count++] = (struct key_row){.help = "Mouse", .heading = true};
     for (int i = 0; i < (int)(sizeof(lines) / sizeof(*lines)) && s->keys.count < KEY_ROWS; i++)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
