@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "base/thread.h"
 #include "compute/tuned.h"
-#include "image/convert.h"
 #include "matte/matte.h"
 #include "path/opencl_chain.h"
 #include "tune/live_tuning.h"
@@ -144,7 +143,8 @@ enum path_kind panes_next_kind(const struct panes *panes)
     return path_next(&offer, panes->setup.state->kind);
 }
 
-// Brings the chain's results to the fixed size, if there is one. Says once that it scales.
+// Brings the chain's results to the fixed size, if there is one. Says once that it scales to a size that the user has
+// not set.
 static void fit(struct panes *panes, struct chain *chain)
 {
     const struct image_shape *fixed = panes->setup.fixed, *from = &source_info(panes->setup.source)->shape;
@@ -152,7 +152,7 @@ static void fit(struct panes *panes, struct chain *chain)
     if (width > 0 && !panes->measures && !settings_fit(chain, from, width, height, panes->setup.settings->output_fit))
         note_set(panes->setup.note, true, 0,
                  "the outputs have %dx%d; remove two filters, so that the image can be fitted", width, height);
-    else if (chain->count > count && !panes->fitted)
+    else if (chain->count > count && !panes->fitted && panes->setup.settings->output.width == 0)
         log_warn("%s", note_set(panes->setup.note, false, NOTE_S,
                                 "the outputs stay %dx%d: the image is fitted; output_size and output_fit change this",
                                 width, height));
@@ -539,26 +539,32 @@ const struct image *panes_picture(struct panes *panes)
 
 bool panes_compare(struct panes *panes, struct image *both)
 {
-    const struct image *after = panes_picture(panes), *before = &panes->held.image;
-    if (!after || !panes->holds)
+    const struct image *after = panes_picture(panes);
+    struct image before = {0};
+    struct chain camera;
+    chain_get_part(&panes->setup.settings->chain, PART_CAMERA, &camera);
+    make_original(panes, &camera);
+    const struct path_setup setup = {.kind = PATH_CPU, .input = panes->held.image.shape, .chain = &camera};
+    if (!after || !panes->holds || !path_filter(&setup, &panes->held.image, &before, NULL))
         return false;
-    const struct image_shape *left = &before->shape, *right = &after->shape;
+    const struct image_shape *left = &before.shape, *right = &after->shape;
     const struct image_shape shape = {.width = left->width + right->width,
                                       .height = left->height > right->height ? left->height : right->height};
-    if (shape.width > IMAGE_MAX_SIDE || !image_alloc(both, &shape)) {
+    const bool ok = shape.width <= IMAGE_MAX_SIDE && image_alloc(both, &shape);
+    if (!ok)
         log_error("cannot put two frames side by side: %s",
                   shape.width > IMAGE_MAX_SIDE ? "they are too wide" : "out of memory");
-        return false;
-    }
-    for (size_t i = 0; i < image_bytes(&shape); i++)
+    for (size_t i = 0; ok && i < image_bytes(&shape); i++)
         both->plane[0][i] = i % RGBA_BYTES == RGBA_BYTES - 1 ? UINT8_MAX : 0;
-    struct image pane = {.plane = {both->plane[0]}, .stride = {both->stride[0]}};
-    pane.shape = (struct image_shape){.width = left->width, .height = left->height};
-    convert_to_rgba(&pane, before);
+    struct image pane = {.plane = {both->plane[0]}, .stride = {both->stride[0]}, .shape = *left};
+    if (ok)
+        image_copy(&pane, &before);
     pane.plane[0] += (size_t)RGBA_BYTES * (size_t)left->width;
     pane.shape = *right;
-    image_copy(&pane, after);
-    return true;
+    if (ok)
+        image_copy(&pane, after);
+    image_free(&before);
+    return ok;
 }
 
 void panes_changed(struct panes *panes, bool reload)

@@ -79,8 +79,9 @@ const struct path_result *panes_result(const struct panes *panes, int which); //
 // or if the display is lost.
 const struct image *panes_picture(struct panes *panes);
 
-// Makes an image of the held frame on the left and of panes_picture on the right; the caller frees it. A smaller one is
-// at the top, with black below. False: as panes_picture, or out of memory (logged).
+// Makes an image of the held frame, after the camera's filters that turn it or change its size, and of panes_picture on
+// the right; the caller frees it. A smaller one is at the top, with black below. False: as panes_picture, or out of
+// memory (logged).
 bool panes_compare(struct panes *panes, struct image *both);
 
 // Call it after a change of the settings or the state, or (`reload`) of kernel files.

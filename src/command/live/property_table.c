@@ -586,7 +586,7 @@ const struct property live_properties[] = {
     {"matte_wait", .type = PROPERTY_NUMBER, .min = -1, .max = 1000, .member = AT(matte_wait), .noted = true,
      .help = "longest wait of a camera's or stream's frame for its matte, in ms; -1: until the next frame"},
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
-    {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size,
+    {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size, .noted = true,
      .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},
     {"output_fit", .type = PROPERTY_CHOICE, .choices = OUTPUT_FITS, .member = AT(output_fit),
      .changed = changed_output_fit, .noted = true,

@@ -84,10 +84,17 @@ def drive(c, *args):
         m.set("chain", "invert,crop=64:32")
         m.ask("screenshot", at(path + "crop.png"))
         check_both(c, m, plain, picture(at(path + "crop.png")), 64, 32)
+        m.set("chain", "invert"), m.set("camera", "rotate,mirror")
+        both = picture(m.ask("screenshot_both", at(path + "turned.png")))
+        halves = [(both[row:row + 360], both[row + 360:row + 720]) for row in range(0, 160 * 720, 720)]
+        c.check(len(both) == 160 * 720 and all(a + b == 255 for half in halves for a, b in zip(*half)), "turned")
+        m.set("camera", "none")
     for number in range(len(json.loads(run(BINARY, "devices", "--json")[1])), 32):
         c.check("no OpenCL device matches" in m.error("set_property", "device", number), "device", number)
     c.check(m.get("frames") == frame, "a paused view shows no new frame")
-    m.set("path", "cpu")
+    m.set("path", "cpu"), m.set("output_size", "64x48"), m.set("paused", False)
+    c.check(m.ask("wait_frame", m.get("frames") + 2) and m.get("message") == "output_size 64x48", m.get("message"))
+    m.set("output_size", "auto"), m.set("paused", True)
     for name, value in ("chain", "blur=7"), ("chain", "blur=2"), ("param/blur/radius", 7):
         m.set(name, value)
         m.ask("screenshot", at("%s-%s.png" % (name.partition("/")[0], value)))
