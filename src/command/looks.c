@@ -16,6 +16,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FILE_MOST = 1 << 20, WARNINGS = 5 };
 static const char file_name[] = "looks";
@@ -185,10 +186,13 @@ bool look_parse_part(const char *text, enum chain_part which, const char *direct
 
 void looks_describe_unknown(const struct looks *looks, const char *name, char why[CHAIN_ERROR])
 {
-    const char *names[LOOKS_MAX + 1] = {NULL};
+    const char *names[LOOKS_MAX + 1] = {NULL}, *dot = strrchr(name, '.');
     for (int i = 0; i < looks->count; i++)
         names[i] = looks->look[i].name;
-    options_unknown(why, CHAIN_ERROR, "look", name, names, "'monocle looks' lists the looks");
+    if (dot && strcasecmp(dot, ".cube") == 0)
+        snprintf(why, CHAIN_ERROR, "there is no look '%.80s'; a .cube file is a filter: -f lut=FILE", name);
+    else
+        options_unknown(why, CHAIN_ERROR, "look", name, names, "'monocle looks' lists the looks");
 }
 
 bool look_has(const struct look *look, const struct chain *chain)

@@ -368,7 +368,12 @@ static bool join_number(const struct parse *parse, char text[CHAIN_SHOWN + 1])
 static bool unknown_filter(struct parse *parse, const char *name)
 {
     char text[CHAIN_SHOWN + 1];
-    const char *advice = filter_elsewhere(name);
+    const char *advice = filter_elsewhere(name), *dot = strrchr(name, '.');
+    if (dot && strcasecmp(dot, ".cl") == 0)
+        return fail(parse, "'%.*s' is a file; name its directory and the filter: --filters DIRECTORY -f NAME",
+                    NAME_SHOWN, name);
+    if (dot && strcasecmp(dot, ".cube") == 0)
+        return fail(parse, "'%.*s' is a file of colours; write lut=%.*s", NAME_SHOWN, name, NAME_SHOWN, name);
     if (!advice && parse->whole && strlen(name) <= NAME_SHOWN && split_words(name, text))
         advice = text;
     const bool number = strchr("+-.0123456789", name[0]) && !parse->bare_text;
@@ -380,7 +385,8 @@ static bool unknown_filter(struct parse *parse, const char *name)
     if (user_filters_refused(name, why))
         return fail(parse, "%s", why);
     if (advice)
-        return fail(parse, "there is no filter '%.*s'; did you mean '%s'?", NAME_SHOWN, name, advice);
+        return fail(parse, "there is no filter '%.*s'; did you mean '%s'?%s", NAME_SHOWN, name, advice,
+                    text_if(strcasecmp(name, "zoom") == 0, " Ctrl+wheel, and the property zoom, zoom the live view"));
     if (number)
         return fail(parse, "there is no filter '%.*s'; separate a filter's values with ':', as in contrast=1:3",
                     NAME_SHOWN, name);

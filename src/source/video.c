@@ -222,11 +222,17 @@ static void log_unreadable(const struct video *video, const char *name, const ch
 {
     const char *fault = video->fault[0] ? video->fault : "ffprobe failed";
     const bool is_file = !video->way->scheme && access(name, F_OK) == 0;
-    if (is_file && is_misnamed(name))
+    const char *use = is_file ? codec_misuse(name, false) : NULL;
+    if (use)
+        log_error("cannot play %s: %s", name, use);
+    else if (is_file && is_misnamed(name))
         log_error("cannot show %s: it is not an image, despite its name; name an image or a video", name);
     else if (why || !is_file || !is_vague(video->fault))
-        log_error("cannot play %s: %s%s", name, why ? why : fault,
-                  text_if(strstr(fault, "moov atom not found"), ": the end of the file, with its index, is missing"));
+        log_error("cannot play %s: %s%s%s", name, why ? why : fault,
+                  text_if(strstr(fault, "moov atom not found"), ": the end of the file, with its index, is missing"),
+                  text_if(strncmp(name, "srt://", 6) == 0 && strstr(fault, "Input/output error"),
+                          "; check that a program listens at this UDP port, and its passphrase; with ?mode=listener, "
+                          "monocle waits for a caller"));
     else
         log_error("cannot play %s: ffmpeg cannot read it; for raw frames add --size and --pixel-format, for a list of "
                   "files name @%s",

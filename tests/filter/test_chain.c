@@ -145,6 +145,8 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
+    {"film.cube", "'film.cube' is a file of colours; write lut=film.cube"},
+    {"./k.cl", "'./k.cl' is a file; name its directory and the filter: --filters DIRECTORY -f NAME"},
     {"contrast=1,3", "there is no filter '3'; did you mean 'contrast=1.3'?"},
     {"gray,levels=16,235", "there is no filter '235'; did you mean 'gray,levels=16:235'?"},
     {"gray,3,blurr", "there is no filter '3'; separate a filter's values with ':', as in contrast=1:3"},
@@ -169,6 +171,9 @@ static const struct {
     {"GaussianBlur", "there is no filter 'GaussianBlur'; did you mean 'gaussian'?"},
     {"Gaussian-Blur=3", "there is no filter 'Gaussian-Blur'; did you mean 'gaussian'?"},
     {"yadif", "there is no filter 'yadif'; did you mean 'deinterlace'?"},
+    {"zoom=2",
+     "there is no filter 'zoom'; did you mean 'scale=factor=2'? Ctrl+wheel, and the property zoom, zoom the live "
+     "view"},
     {"laplace", "there is no filter 'laplace'; did you mean 'laplacian'?"},
     {"boxblur", "there is no filter 'boxblur'; did you mean 'blur'?"},
     {"brightness", "there is no filter 'brightness'; did you mean 'contrast=1:20'?"},

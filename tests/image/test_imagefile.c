@@ -281,6 +281,8 @@ static void test_refused(void)
     refuse(scratch.path, "not a regular file");
     refuse(scratch_write(&scratch, "empty", "", 0), "empty");
     refuse(scratch_write(&scratch, "text", "just some text, longer than any head", 36), "it is not a JPEG, PNG, ");
+    refuse(scratch_write(&scratch, "film.cube", "LUT_3D_SIZE 2", 13), "-f lut=FILE");
+    refuse(scratch_write(&scratch, "film.MOV", "no movie", 8), "it is a video; use monocle live");
     snprintf(path, sizeof(path), "%s/light.hdr", data_dir);
     refuse(path, "HDR");
     snprintf(path, sizeof(path), "%s/deep.psd", data_dir);

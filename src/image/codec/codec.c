@@ -189,6 +189,28 @@ const char *codec_foreign_name(const char *name)
     return NULL;
 }
 
+const char *codec_misuse(const char *path, bool video)
+{
+    static const char film[] = "it is a video; use monocle live FILE --headless --record out.mkv";
+    static const char *const uses[][2] = {
+        {"cube", "it is a table of colours; name an image or a video, and use the table as a filter: -f lut=FILE"},
+        {"cl", "it is a kernel; a filter of your own is an option: --filters DIRECTORY -f NAME"},
+        {"json", "it is not an image or a video; `monocle tune FILE` reads descriptions of kernels"},
+        {"tflite", "it is a network; `monocle matte --install NAME FILE` installs it"},
+        {"mp4", film},
+        {"mov", film},
+        {"mkv", film},
+        {"webm", film},
+        {"avi", film},
+        {"y4m", film},
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof(uses) / sizeof(*uses); i++)
+        if (strcasecmp(dot + 1, uses[i][0]) == 0)
+            return video || uses[i][1] != film ? uses[i][1] : NULL;
+    return NULL;
+}
+
 // Returns the format, also of an ISO base media file; NULL if the data is none of `others`.
 static const struct other *find_other(const uint8_t *data, size_t size)
 {
@@ -405,8 +427,10 @@ bool codec_name_ok(const char *path, const void *data, size_t size, struct codec
     enum codec_format format;
     const char *extension = strrchr(path, '.'), *why = extension ? codec_foreign_name(extension + 1) : NULL;
     *error = (struct codec_error){0};
-    return !why || !codec_probe(data, size, &format) || format != CODEC_TIFF ||
-           codec_refuse(error, CODEC_UNSUPPORTED, "%s", why);
+    const bool image = codec_probe(data, size, &format);
+    if (!image && (why = codec_misuse(path, true)))
+        return codec_refuse(error, CODEC_NOT_A_PICTURE, "%s", why);
+    return !why || format != CODEC_TIFF || codec_refuse(error, CODEC_UNSUPPORTED, "%s", why);
 }
 
 bool codec_head(struct codec *codec, const void *data, size_t size, uint64_t most_pixels, struct codec_head *head,

@@ -857,7 +857,7 @@ bool spec_parse(struct spec *spec, const char *text, const char *path, char why[
     spec->directory = xstrndup(path, slash ? (size_t)(slash + 1 - path) : 0);
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!json)
-        return refuse(&reader, "line %d: %s", error.line, error.text);
+        return refuse(&reader, "it is not JSON: line %d: %s", error.line, error.text);
     const bool ok = read_spec(&reader, json);
     json_decref(json);
     return ok;

@@ -72,7 +72,7 @@ def colours(c):
     film("moves.gif")
     c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
     code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
-    c.check(code == 3 and "not a JPEG" in err, "batch takes no video", code, err)
+    c.check(code == 3 and "it is a video; use monocle live" in err, "batch takes no video", code, err)
 
 
 MATRICES = {"bt709": (.2126, .0722), "bt470bg": (.299, .114), "smpte170m": (.299, .114), "bt2020nc": (.2627, .0593),
@@ -224,6 +224,8 @@ def refusals(c):
     os.mkdir(at("empty"))
     with open(at("list.txt"), "w", encoding="utf-8") as file:
         file.write("a.mp4\n")
+    with open(at("film.cube"), "w", encoding="utf-8") as file:
+        file.write("LUT_3D_SIZE 2\n" + 8 * "0 0 0\n")
     with open(at("text.png"), "w", encoding="utf-8") as file:
         file.write("hello\n")
     with open(at("a.J2K"), "wb") as file:
@@ -245,9 +247,13 @@ def refusals(c):
             (["HTTP://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
             (["tcp://127.0.0.1:1"], {}, 3, "Connection refused"),
             (["rtmp://127.0.0.1:1/a"], {}, 3, "Connection refused"),
+            (["rtsp://host.invalid/a"], {}, 3, "Failed to resolve hostname host.invalid: "),
+            (["film.cube"], {}, 3, "it is a table of colours; name an image or a video"),
             (["a.mp4", "--size", "32x32"], {}, 3, "leave out --size"),
             (["a.mp4", "--pixel-format", "yv12"], {}, 3, "cannot convert a.mp4 to yv12"),
             (["a.mp4"], {"PATH": at("empty")}, 3, "ffprobe is not installed; run: sudo apt install ffmpeg")]
+    if b" srt\n" in run("ffmpeg", "-protocols")[1]:
+        rows.append((["srt://127.0.0.1:1"], {}, 3, "Input/output error; check that a program listens at this UDP port"))
     for args, env, want, word in rows:
         code, _, err = live(*args, **env)
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
