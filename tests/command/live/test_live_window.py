@@ -282,6 +282,7 @@ def paths(c):
         if state["split"] == "off":
             same(c, live.pixels(), seen[0], path, device, "in the window")
     live.set("split", "off")
+    live.act("mirror")  # also of the original
     filtered = live.pixels()
     live.act("split")
     split = live.pixels()

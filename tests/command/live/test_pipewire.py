@@ -220,6 +220,10 @@ def sink(c):
         reader = subprocess.Popen([READER, serial, "8", "1000"], env={**os.environ, **server.env},
                                   stdout=subprocess.PIPE, text=True)
         equal(c, reader.stdout.readline(), "held\n")
+        client = Control(at("s"))
+        c.check(wait_until(lambda: client.get("virtual_camera")["watched"]), "it is watched")
+        client.ask("key", "back")
+        equal(c, client.get("message"), "the virtual camera runs: the same key again quits")
         took = read(server, serial, 0, 30, 5)
         c.check(took, "beside a program that keeps all buffers")
         reader.kill()
@@ -228,7 +232,6 @@ def sink(c):
         c.check(took, "after a program that was killed with all buffers")
         code, start, _, err = pixels(server, "pipewire:Filtered")
         equal(c, (code, start.get("in"), start.get("matrix")), (0, "host-ptr", "601"), err)
-        client = Control(at("s"))
         for size, width in ("640x360", 640), ("auto", 1280):
             client.ask("set_property", "output_size", size)
             c.check(wait_until(lambda w=width: any(n["offers"] and n["offers"][0]["width"] == w
@@ -249,7 +252,7 @@ def still(c):
         image = at("plain.png")
         with open(image, "wb") as file:
             file.write(make_png([[(100, 150, 200)] * 64] * 48))
-        watched = Watched(server, image, "--loop", "-p", "cpu", "--virtual-camera", "pipewire")
+        watched = Watched(server, image, "--loop", "-p", "cpu", "--virtual-camera", "pipewire", "--socket", at("s"))
         server.serial("monocle")
         png = at("out.png")
         code = run(MONOCLE, "live", "pipewire:monocle", "--headless", "-p", "cpu", "-n", "5", "--screenshot", png,
@@ -257,7 +260,10 @@ def still(c):
         equal(c, code, 0)
         seen = picture(png)
         c.check(max(abs(a - b) for a, b in zip(seen, (100, 150, 200) * 64 * 48)) <= 2, seen[:3])
-        equal(c, watched.end(), 130)
+        client = Control(at("s"))
+        c.check(wait_until(lambda: client.get("virtual_camera")["watched"] is False), "no program reads it")
+        client.ask("key", "back")
+        equal(c, watched.process.wait(timeout=20), 0)
 
 
 def beside(c):
