@@ -445,6 +445,25 @@ static void test_table(struct codec *codec)
                "text and an empty file are not images");
 }
 
+// The EXIF block of HEIF and JPEG XL: some programs name it, some also keep the marker of a JPEG file before the name.
+static void test_exif_block(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t size, at;
+    } blocks[] = {{"\0\0\0\0II*", 8, 4},
+                  {"\0\0\0\0Exif\0\0II*", 14, 10},
+                  {"\0\0\0\6Exif\0\0II*", 14, 10},
+                  {"\0\0\0\12\377\341\0\12Exif\0\0II*", 18, 14}};
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
+        const struct codec_bytes tiff =
+            codec_exif_block((struct codec_bytes){(const uint8_t *)blocks[i].bytes, blocks[i].size});
+        check_that(&check, tiff.size == 4 && memcmp(tiff.data, "II*", 4) == 0, "EXIF block %zu", i);
+    }
+    const struct codec_bytes beyond = {(const uint8_t *)"\377\377\377\377I", 5}, none = {0};
+    check_that(&check, codec_exif_block(beyond).size == 1 && codec_exif_block(none).size == 0, "short EXIF blocks");
+}
+
 int main(void)
 {
     struct random random = {7};
@@ -461,6 +480,7 @@ int main(void)
     test_turns(&random);
     test_names();
     test_table(codec);
+    test_exif_block();
     codec_close(codec);
     return check_end(&check);
 }

@@ -51,6 +51,21 @@ bool codec_begins(struct codec_bytes bytes, const char *with, size_t size)
     return bytes.size >= size && memcmp(bytes.data, with, size) == 0;
 }
 
+struct codec_bytes codec_exif_block(struct codec_bytes block)
+{
+    enum { PREFIX = 4, NAME = 6 };
+    if (block.size <= PREFIX)
+        return (struct codec_bytes){0};
+    const uint8_t *at = block.data;
+    size_t offset = (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
+    block = (struct codec_bytes){at + PREFIX, block.size - PREFIX};
+    if (codec_begins(block, "Exif\0", NAME)) // some programs write 0 then
+        offset = NAME;
+    if (offset >= block.size)
+        return block;
+    return (struct codec_bytes){block.data + offset, block.size - offset};
+}
+
 void codec_lacks(struct codec_metadata *metadata, const char *what)
 {
     add_text(metadata->left_out, what);

@@ -57,6 +57,10 @@ void codec_leave_out(struct codec_error *error, const char *what);
 // Returns true if the bytes begin with the `size` bytes at `with`.
 bool codec_begins(struct codec_bytes bytes, const char *with, size_t size);
 
+// Returns the TIFF data of an EXIF block of HEIF or JPEG XL, which begins with their offset (ISO 23008-12, A.2.1; ISO
+// 18181-2, 9.5).
+struct codec_bytes codec_exif_block(struct codec_bytes block);
+
 // PNG chunks of codec_metadata.chunks: the bytes of the one at `chunk`, and whether it names colours (cICP, cHRM, gAMA,
 // sRGB, mDCV, cLLI).
 size_t codec_chunk_bytes(const uint8_t *chunk);

@@ -9,7 +9,6 @@
 enum {
     MAJOR_AT = 8,
     BRAND = 4,
-    EXIF_PREFIX = 4, // bytes of the offset before EXIF data (ISO 23008-12, A.2.1)
     METADATA_MOST = 64,
     METADATA_BYTES = 64 << 20,
 };
@@ -122,18 +121,18 @@ static bool heif_open(struct heif *heif, const uint8_t *data, size_t size, struc
     return true;
 }
 
-// Sets *bytes to the profile, or to a block of metadata without its first bytes, if it can be read.
-static void take_block(const struct heif *heif, const struct opened *opened, const heif_item_id *block, size_t skip,
+// Sets *bytes to the profile, or to a block of metadata, if it can be read.
+static void take_block(const struct heif *heif, const struct opened *opened, const heif_item_id *block,
                        struct codec_buffer *buffer, struct codec_bytes *bytes)
 {
     const size_t size = block ? heif->image_handle_get_metadata_size(opened->handle, *block)
                               : heif->image_handle_get_raw_color_profile_size(opened->handle);
-    if (bytes->data || size <= skip || size > METADATA_BYTES || !codec_buffer_room(buffer, size))
+    if (bytes->data || size == 0 || size > METADATA_BYTES || !codec_buffer_room(buffer, size))
         return;
     const struct heif_error result = block ? heif->image_handle_get_metadata(opened->handle, *block, buffer->data)
                                            : heif->image_handle_get_raw_color_profile(opened->handle, buffer->data);
     if (result.code == heif_error_Ok)
-        *bytes = (struct codec_bytes){buffer->data + skip, size - skip};
+        *bytes = (struct codec_bytes){buffer->data, size};
 }
 
 // Takes the code points of an image without a profile.
@@ -152,18 +151,17 @@ static void take_metadata(struct heif *heif, const struct opened *opened, struct
 {
     heif_item_id ids[METADATA_MOST];
     const int count = heif->image_handle_get_list_of_metadata_block_IDs(opened->handle, NULL, ids, METADATA_MOST);
-    take_block(heif, opened, NULL, 0, &heif->icc, &metadata->icc);
+    take_block(heif, opened, NULL, &heif->icc, &metadata->icc);
     take_codes(heif, opened, metadata);
     for (int i = 0; i < count; i++) {
         const char *type = heif->image_handle_get_metadata_type(opened->handle, ids[i]);
         const char *content = heif->image_handle_get_metadata_content_type(opened->handle, ids[i]);
         if (type && strcmp(type, "Exif") == 0)
-            take_block(heif, opened, &ids[i], EXIF_PREFIX, &heif->exif, &metadata->exif);
+            take_block(heif, opened, &ids[i], &heif->exif, &metadata->exif);
         else if (content && strcmp(content, "application/rdf+xml") == 0)
-            take_block(heif, opened, &ids[i], 0, &heif->xmp, &metadata->xmp);
+            take_block(heif, opened, &ids[i], &heif->xmp, &metadata->xmp);
     }
-    if (codec_begins(metadata->exif, "Exif\0", 6)) // the offset usually skips it
-        metadata->exif = (struct codec_bytes){metadata->exif.data + 6, metadata->exif.size - 6};
+    metadata->exif = codec_exif_block(metadata->exif);
 }
 
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)

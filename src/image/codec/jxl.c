@@ -7,7 +7,6 @@
 #include <jxl/decode.h>
 
 enum {
-    EXIF_PREFIX = 4, // bytes of the offset before EXIF data (ISO 18181-2, 9.5)
     BOX_FIRST = 1 << 16,
     BOX_MOST = 64 << 20,
     ICC_MOST = 16 << 20,
@@ -148,7 +147,6 @@ static void take_colours(struct jxl *jxl, JxlDecoder *decoder, struct codec_meta
 struct box {
     struct codec_buffer *buffer;
     struct codec_bytes *part;
-    size_t skip;
 };
 
 // Gives libjxl room for the rest of the box. Without memory, or for a huge box, the box is left out.
@@ -168,8 +166,8 @@ static void end_box(const struct jxl *jxl, JxlDecoder *decoder, struct box *box)
     if (!box->buffer)
         return;
     const size_t size = box->buffer->room - jxl->ReleaseBoxBuffer(decoder);
-    if (size > box->skip)
-        *box->part = (struct codec_bytes){box->buffer->data + box->skip, size - box->skip};
+    if (size > 0)
+        *box->part = (struct codec_bytes){box->buffer->data, size};
     box->buffer = NULL;
 }
 
@@ -180,9 +178,9 @@ static void begin_box(struct jxl *jxl, JxlDecoder *decoder, struct codec_metadat
     if (jxl->GetBoxType(decoder, type, JXL_TRUE) != JXL_DEC_SUCCESS)
         return;
     if (memcmp(type, "Exif", 4) == 0 && !metadata->exif.data)
-        *box = (struct box){&jxl->exif, &metadata->exif, EXIF_PREFIX};
+        *box = (struct box){&jxl->exif, &metadata->exif};
     else if (memcmp(type, "xml ", 4) == 0 && !metadata->xmp.data)
-        *box = (struct box){&jxl->xmp, &metadata->xmp, 0};
+        *box = (struct box){&jxl->xmp, &metadata->xmp};
     if (box->buffer) {
         box->buffer->size = 0;
         more_room(jxl, decoder, box);
@@ -210,6 +208,7 @@ static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_
     if (!decoder)
         return false;
     end_box(jxl, decoder, &box);
+    head->metadata.exif = codec_exif_block(head->metadata.exif);
     jxl->Destroy(decoder);
     return (status == JXL_DEC_SUCCESS && head->shape.width > 0) || refuse(status, error);
 }
