@@ -194,15 +194,18 @@ const struct option_list live_list = {
 void live_set_settings(const struct live_options *o, struct settings *settings)
 {
     char ffmpeg[PATH_MAX];
+    struct option_size none;
+    memset(&none, OPTION_NOT_GIVEN, sizeof(none));
     settings->recording_format = program_find("ffmpeg", ffmpeg, sizeof(ffmpeg)) ? RECORDING_MKV : RECORDING_Y4M;
     settings->matte_wait = (float)o->matte_wait;
     if (o->vsync >= 0)
         settings->vsync = o->vsync == 0;
     for (const struct option *row = live_options; row->name; row++) {
-        const size_t size = row->type == OPTION_FLAG ? sizeof(bool) : sizeof(int);
+        const size_t one = row->type == OPTION_FLAG ? sizeof(bool) : sizeof(int);
+        const size_t size = row->type == OPTION_SIZE ? sizeof(none) : one;
         const unsigned char *value = (const unsigned char *)o + row->offset;
         if (row->offset >= AT(settings) && row->offset < AT(settings) + sizeof(o->settings) &&
-            *value != OPTION_NOT_GIVEN)
+            memcmp(value, &none, size) != 0)
             memcpy((char *)settings + (row->offset - AT(settings)), value, size);
     }
 }
@@ -297,6 +300,8 @@ static bool fitting(const struct live_options *o)
         wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->stages && !o->headless)
         wrong = "--stages needs --headless";
+    else if (o->settings.output.width > CHAIN_SIDE_MAX || o->settings.output.height > CHAIN_SIDE_MAX)
+        wrong = "a side of --output-size is at most 32768";
     if (wrong)
         log_error("%s", wrong);
     return !wrong && loop_option_fits(o->loop, o->source);

@@ -9,7 +9,7 @@ import time
 
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
-from live_support import (PATIENCE, SANITIZED, environment, events, has_opencl, on_terminal, png, run, y4m,
+from live_support import (PATIENCE, SANITIZED, environment, events, has_opencl, on_terminal, picture, png, run, y4m,
                           y4m_pictures)
 
 BINARY, = programs(1)
@@ -104,6 +104,9 @@ def table(c):
     os.unlink(at("monocle-last.png"))
     code, out, err = live("pattern:32x24@500", "-p", "cpu", "--headless", "--frames", "2", "--screenshot", "last.png")
     c.check(code == 0 and os.path.exists(at("last.png")) and not os.path.exists(at("monocle-last.png")), code, err)
+    code, out, err = live("pattern:32x24", "-p", "cpu", "--headless", "-n", "2", "--output-size", "255x40",
+                          "--screenshot", "sized.png")
+    c.check(code == 0 and len(picture(at("sized.png"))) == 3 * 255 * 40, "--output-size", code, err)
     code, out, err = live("pattern:32x24@100", "-p", "cpu", "--frames", "4", DISPLAY="", WAYLAND_DISPLAY="")
     c.check(code == 0 and "a window" in err and err.count("\n") <= 3 and "4 frames" in out.decode(), code, out, err)
 
@@ -150,6 +153,7 @@ def bad_input(c):
         ([pattern, "--record", "/nowhere/x.y4m"], 3, "/nowhere/x.y4m"),
         ([pattern, "--trace", "/nowhere/x.json"], 3, "/nowhere/x.json"),
         ([pattern, "--screenshot", at("empty")], 3, "directory"),
+        ([pattern, "--output-size", "32769x2"], 2, "a side of --output-size is at most 32768"),
         ([at("cut.y4m"), "--fast", "-p", "cpu"], 0, "cut.y4m"),
     ]
     for args, want, word in rows:
