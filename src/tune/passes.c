@@ -401,8 +401,8 @@ static bool run_build(void *built, int runs)
 
 struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number)
 {
-    static const struct subject_type type = {prepare, validate, build,      time_build, release,
-                                             print,   store,    close_pass, run_build,  NULL};
+    static const struct subject_type type = {prepare, validate,   build,     time_build, release, print,
+                                             store,   close_pass, run_build, NULL,       NULL};
     struct tune_pass *pass = xalloc(sizeof(*pass));
     char why[CHAIN_ERROR];
     pass->target = chain_target(target);

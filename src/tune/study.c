@@ -392,7 +392,7 @@ static json_t *value_json(const char *text)
     return json_string(text);
 }
 
-static json_t *trial_json(const struct space *space, const struct tuner_trial *trial)
+static json_t *trial_json(const struct subject *subject, const struct tuner_trial *trial)
 {
     static const enum t4_state states[] = {
         [PROBE_PASSED - PROBE_ANSWERS] = T4_CORRECT,     [PROBE_WRONG - PROBE_ANSWERS] = T4_CORRECTNESS,
@@ -400,9 +400,11 @@ static json_t *trial_json(const struct space *space, const struct tuner_trial *t
         [PROBE_NOT_OPENED - PROBE_ANSWERS] = T4_RUNTIME, [PROBE_UNKNOWN - PROBE_ANSWERS] = T4_RUNTIME,
         [PROBE_LATE - PROBE_ANSWERS] = T4_TIMEOUT,
     };
+    const struct space *space = &subject->space;
     const uint16_t *tuple = space_tuple(space, trial->configuration);
+    const char *name;
     const enum t4_state state = states[trial->status - PROBE_ANSWERS];
-    json_t *values = json_object(), *runs = json_array();
+    json_t *values = json_object(), *runs = json_array(), *metrics = NULL, *metric;
     for (int p = 0; p < space->params; p++)
         json_object_set_new(values, space->param[p].name, value_json(space->param[p].value[tuple[p]]));
     for (int i = 0; i < TUNER_RUNS && !isinf(trial->ms); i++)
@@ -411,16 +413,25 @@ static json_t *trial_json(const struct space *space, const struct tuner_trial *t
         json_pack("{s:f,s:f,s:f,s:f,s:f,s:o}", "compilation", trial->build_ms, "benchmark", 0.0, "framework", 0.0,
                   "search_algorithm", 0.0, "validation", trial->validate_ms, "runtimes", runs);
     json_t *time = state == T4_CORRECT ? json_real(trial->ms) : json_string(state_names[state]);
-    return json_pack("{s:o,s:o,s:s,s:i,s:[{s:s,s:o,s:s}],s:[s]}", "configuration", values, "times", times, "invalidity",
-                     state_names[state], "correctness", state == T4_CORRECT, "measurements", "name", "time", "value",
-                     time, "unit", "ms", "objectives", "time");
+    json_t *measurements = json_pack("[{s:s,s:o,s:s}]", "name", "time", "value", time, "unit", "ms");
+    if (state == T4_CORRECT && subject->type->metrics)
+        metrics = subject->type->metrics(subject, trial->configuration, trial->ms);
+    json_object_foreach(metrics, name, metric)
+    {
+        if (json_is_number(metric))
+            json_array_append_new(measurements, json_pack("{s:s,s:O,s:s}", "name", name, "value", metric, "unit", ""));
+    }
+    json_decref(metrics);
+    return json_pack("{s:o,s:o,s:s,s:i,s:o,s:[s]}", "configuration", values, "times", times, "invalidity",
+                     state_names[state], "correctness", state == T4_CORRECT, "measurements", measurements, "objectives",
+                     "time");
 }
 
-bool t4_write(const struct space *space, const struct tuner_state *state, const char *device, struct claim *claim)
+bool t4_write(const struct subject *subject, const struct tuner_state *state, const char *device, struct claim *claim)
 {
     json_t *results = json_array();
     for (int i = 0; i < state->trials; i++)
-        json_array_append_new(results, trial_json(space, &state->trial[i]));
+        json_array_append_new(results, trial_json(subject, &state->trial[i]));
     json_t *json = json_pack("{s:o,s:s,s:{s:s,s:s,s:o,s:s,s:s}}", "results", results, "schema_version", "1.0.0",
                              "metadata", "timeunit", "milliseconds", "compute_api", "OpenCL", "device",
                              text_json(device), "autotuner", "monocle", "autotuner_version", MONOCLE_VERSION);

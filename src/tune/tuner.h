@@ -36,6 +36,8 @@ struct subject_type {
     // Returns the number that the tuner minimizes, which is over 0, from the time of the configuration. INFINITY: it
     // cannot be computed. NULL: the time.
     double (*cost)(const struct subject *subject, int configuration, double ms);
+    // Returns an object of other numbers for this time; null: it cannot be computed. NULL: there are none.
+    struct json_t *(*metrics)(const struct subject *subject, int configuration, double ms);
 };
 
 // The implementer embeds this as its first member, and fills it.
@@ -153,8 +155,9 @@ struct claim;
 // configurations become the space. Returns false (logged) if the file cannot be read, is not such a file with times, or
 // has a configuration twice. The table is then empty.
 bool t4_read(struct t4_table *table, const char *path);
-// Writes the trials. `device` is the device's name. Returns false if the file cannot be written (logged).
-bool t4_write(const struct space *space, const struct tuner_state *state, const char *device, struct claim *claim);
+// Writes the trials, with their metrics. `device` is the device's name. Returns false if the file cannot be written
+// (logged).
+bool t4_write(const struct subject *subject, const struct tuner_state *state, const char *device, struct claim *claim);
 void t4_finish(struct t4_table *table);
 
 // Returns the configuration with the shortest time; -1: no result is T4_CORRECT.

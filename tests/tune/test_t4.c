@@ -76,9 +76,11 @@ static void test_round(void)
         {2, 0.125, .status = PROBE_PASSED},
     };
     struct tuner_state state = {.trial = trials, .trials = 4};
+    const struct subject_type type = {NULL};
+    const struct subject subject = {&type, .space = table.space};
     struct claim claim = {0}, nowhere = {.path = "/nowhere/at/all"};
     snprintf(claim.path, sizeof(claim.path), "%s", path);
-    CHECK(t4_write(&table.space, &state, "a device", &claim));
+    CHECK(t4_write(&subject, &state, "a device", &claim));
     size_t size;
     char *written = file_read(path, 1 << 20, &size);
     CHECK_HAS(written, "\"schema_version\":\"1.0.0\"");
@@ -94,11 +96,11 @@ static void test_round(void)
         check_good(&back);
     t4_finish(&back);
     state.trials = 3;
-    CHECK(t4_write(&table.space, &state, "not UTF-8: \xff", &claim) && t4_read(&back, path));
+    CHECK(t4_write(&subject, &state, "not UTF-8: \xff", &claim) && t4_read(&back, path));
     CHECK_NUMBER(back.space.count, 3);
     t4_finish(&back);
     messages = 0;
-    CHECK(!t4_write(&table.space, &state, "a device", &nowhere));
+    CHECK(!t4_write(&subject, &state, "a device", &nowhere));
     CHECK_NUMBER(messages, 1);
     CHECK_HAS(message, "cannot write /nowhere/at/all: No such file");
     t4_finish(&table);

@@ -112,7 +112,9 @@ static const char *choice_text(const struct subject *subject, int configuration,
 // Adds the metrics of a user's kernel, if it has any.
 static void add_metrics(json_t *json, const struct run *run, const char *key, int configuration, double ms)
 {
-    json_t *metrics = run->of->spec ? user_kernel_metrics(run->subject, configuration, ms) : NULL;
+    json_t *metrics = NULL;
+    if (run->subject->type->metrics)
+        metrics = run->subject->type->metrics(run->subject, configuration, ms);
     if (json_object_size(metrics) > 0)
         json_object_set(json, key, metrics);
     json_decref(metrics);
@@ -212,8 +214,8 @@ static void print_result(const struct run *run, const struct tuner_result *resul
 
 static void print_metrics(const struct run *run, const struct tuner_result *result)
 {
-    json_t *base = user_kernel_metrics(run->subject, result->base, result->base_ms), *value;
-    json_t *best = user_kernel_metrics(run->subject, result->best, result->best_ms);
+    json_t *base = run->subject->type->metrics(run->subject, result->base, result->base_ms), *value;
+    json_t *best = run->subject->type->metrics(run->subject, result->best, result->best_ms);
     const char *name;
     json_object_foreach(base, name, value)
         log_print_line(stdout, "  %s: default %.4g, best %.4g", name, json_number_value(value),
@@ -286,7 +288,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
         }
     }
     if (of->t4 && result.state.trials > 0)
-        ok = t4_write(&subject->space, &result.state, run->device_name, &run->claim) && ok;
+        ok = t4_write(subject, &result.state, run->device_name, &run->claim) && ok;
     tuner_finish(&result);
     subject_close(subject);
     return ok && process_flush();

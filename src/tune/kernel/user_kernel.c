@@ -503,7 +503,7 @@ static double cost(const struct subject *subject, int configuration, double ms)
     return spec->metrics.maximize ? 1 / value : value;
 }
 
-json_t *user_kernel_metrics(const struct subject *subject, int configuration, double ms)
+static json_t *metrics(const struct subject *subject, int configuration, double ms)
 {
     const struct spec *spec = &kernel_of(subject)->spec;
     json_t *json = json_object();
@@ -644,8 +644,8 @@ bool user_kernel_reads(const struct subject *subject, const char *path)
 
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget)
 {
-    static const struct subject_type type = {prepare, validate, build,        time_build, release,
-                                             print,   store,    close_kernel, run_build,  cost};
+    static const struct subject_type type = {prepare, validate,     build,     time_build, release, print,
+                                             store,   close_kernel, run_build, cost,       metrics};
     struct user_kernel *user = xalloc(sizeof(*user));
     char why[SPEC_WHY];
     struct spec *spec = &user->spec;

@@ -18,8 +18,6 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
 bool user_kernel_reads(const struct subject *subject, const char *path);
 
 struct json_t;
-// Returns an object with the metrics of the description for this time; null: it cannot be computed.
-struct json_t *user_kernel_metrics(const struct subject *subject, int configuration, double ms);
 // Returns the launches of a configuration that runs: an array of objects with kernel, launches, global, local and ms,
 // their shortest time. Launches of the same kernel and sizes are one object. NULL on failure.
 struct json_t *user_kernel_launches(struct subject *subject, int configuration);
