@@ -107,8 +107,12 @@ static int find_choice(struct reader *reader, const json_t *object, const char *
         if (strcasecmp(words[i], json_string_value(value)) == 0)
             return i;
     }
-    refuse(reader, "%s is '%.40s', which is not supported", key,
-           json_is_string(value) ? json_string_value(value) : "?");
+    char list[SPEC_WHY] = "";
+    for (int i = 0; words[i]; i++) // one of them may be empty
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", list[0] && words[i][0] ? ", " : "",
+                 words[i]);
+    refuse(reader, "%s is '%.40s', but must be one of %s", key, json_is_string(value) ? json_string_value(value) : "?",
+           list);
     return -1;
 }
 
@@ -343,7 +347,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
 {
     static const char *const known[] = {"Name",     "Type",       "MemoryType", "AccessType", "FillType", "FillValue",
                                         "TypeSize", "DataSource", "RandomSeed", "Size",       "Output",   NULL};
-    static const char *const memories[] = {"Vector", "Scalar", "Local", NULL};
+    static const char *const memories[] = {"Vector", "Scalar", "Local", "Symbol", NULL};
     static const char *const accesses[] = {"ReadWrite", "ReadOnly", "WriteOnly", NULL};
     struct spec *spec = reader->spec;
     const json_t *name = json_object_get(json, "Name"), *output = json_object_get(json, "Output");
@@ -357,11 +361,13 @@ static bool read_argument(struct reader *reader, const json_t *json)
         return refuse(reader, "duplicate name '%.60s'; to use an argument again, write only its name", text);
     struct spec_argument *argument = &spec->argument[spec->arguments];
     argument->tolerance = default_tolerance;
-    const int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
+    int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
     const int access = find_choice(reader, json, "AccessType", accesses, SPEC_READ_WRITE);
     if (memory < 0 || access < 0 || !copy_text(&argument->name, text))
         return false;
     spec->arguments++;
+    if (memory > SPEC_LOCAL) // a Symbol is a scalar in OpenCL
+        memory = SPEC_SCALAR;
     spec->loops = reader->composed && memory != SPEC_VECTOR ? SPEC_LOOPS : 0;
     argument->memory = (enum spec_memory)memory;
     argument->access = (enum spec_access)access;

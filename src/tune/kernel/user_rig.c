@@ -241,6 +241,34 @@ static void take_log(char *log, char why[SPEC_WHY])
     free(log);
 }
 
+// Returns false if an argument is of another kind than its description says. True: also if the device does not report
+// the kind.
+static bool check_kind(cl_kernel kernel, int number, const struct spec_argument *argument, char why[SPEC_WHY])
+{
+    static const char *const kinds[] = {[SPEC_VECTOR] = "Vector", [SPEC_SCALAR] = "Scalar", [SPEC_LOCAL] = "Local"};
+    cl_kernel_arg_address_qualifier place;
+    char type[64];
+    if (clGetKernelArgInfo(kernel, (cl_uint)number, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(place), &place, NULL) !=
+            0 ||
+        clGetKernelArgInfo(kernel, (cl_uint)number, CL_KERNEL_ARG_TYPE_NAME, sizeof(type), type, NULL) != 0)
+        return true;
+    enum spec_memory memory = SPEC_VECTOR;
+    if (place == CL_KERNEL_ARG_ADDRESS_LOCAL)
+        memory = SPEC_LOCAL;
+    else if (place == CL_KERNEL_ARG_ADDRESS_PRIVATE)
+        memory = SPEC_SCALAR;
+    const char *use = kinds[memory];
+    if (strncmp(type, "image", 5) == 0 && !strchr(type, '*'))
+        use = "a buffer there";
+    else if (strcmp(type, "sampler_t") == 0)
+        use = "a constant there";
+    else if (argument->memory == memory)
+        return true;
+    snprintf(why, SPEC_WHY, "Arguments[%d] '%.12s' is %s, but %.16s in the kernel: use %s", number, argument->name,
+             kinds[argument->memory], type, use);
+    return false;
+}
+
 // Builds the kernel of a launch, unless an earlier one has the same program.
 static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WHY])
 {
@@ -255,9 +283,9 @@ static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WH
         build->kernel[number] = build->kernel[i];
         return clRetainKernel(build->kernel[i]);
     }
-    char *error = NULL, *text = spec_program(build->rig->spec, launch, build->tuple);
-    const cl_int result =
-        program_kernels(build->rig->device, text, launch->kernel->options, &name, 1, &build->kernel[number], &error);
+    char *error = NULL, *text = spec_program(build->rig->spec, launch, build->tuple), options[SPEC_OPTIONS + 24];
+    snprintf(options, sizeof(options), "%s -cl-kernel-arg-info", launch->kernel->options);
+    const cl_int result = program_kernels(build->rig->device, text, options, &name, 1, &build->kernel[number], &error);
     free(text);
     if (result != CL_SUCCESS) {
         take_log(error, why);
@@ -267,6 +295,10 @@ static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WH
     if ((int)wanted != launch->kernel->arguments) {
         snprintf(why, SPEC_WHY, "kernel %.30s has %u arguments, not %d", name, wanted, launch->kernel->arguments);
         return CL_INVALID_KERNEL_ARGS;
+    }
+    for (int i = 0; i < launch->kernel->arguments; i++) {
+        if (!check_kind(build->kernel[number], i, &build->rig->spec->argument[launch->kernel->argument[i]], why))
+            return CL_INVALID_KERNEL_ARGS;
     }
     return set_arguments(build->rig, build->kernel[number], launch, why);
 }

@@ -451,10 +451,35 @@ def cuda(c):
     c.check("monocle runs the OpenCL kernel '" in err and "no effect: CompilerOptions" in err, err)
 
 
+@slow
+def kinds(c):
+    """An argument of another kind than the description says gives one line. A Symbol is a scalar."""
+    spec = description([1])
+    arguments = spec["KernelSpecification"]["Arguments"] = [vector("out", "WriteOnly"), vector("a", "ReadOnly")]
+    spec["KernelSpecification"].update(GlobalSize={"X": 4}, LocalSize={"X": 4})
+    del spec["ReferenceKernel"]
+    of = {"Name": "a", "Type": "float", "Size": "4", "FillValue": 0}
+    for kernel, memory, says in [
+            ("read_only image2d_t a", "Vector", "Vector, but image2d_t in the kernel: use a buffer there"),
+            ("sampler_t a", "Scalar", "Scalar, but sampler_t in the kernel: use a constant there"),
+            ("global float *a", "Scalar", "Scalar, but float* in the kernel: use Vector"),
+            ("constant float *a", "Vector", None),
+            ("global float *a", "Local", "Local, but float* in the kernel: use Vector"),
+            ("local float *a", "Vector", "Vector, but float* in the kernel: use Local"),
+            ("float a", "Vector", "Vector, but float in the kernel: use Scalar"), ("float a", "Symbol", None)]:
+        with open(at("k.cl"), "w", encoding="utf-8") as file:
+            file.write(f"kernel void k(global float *out, {kernel}) {{ out[get_global_id(0)] = 0; }}")
+        arguments[1] = {**of, "MemoryType": memory, "AccessType": "ReadOnly"}
+        code, found, err = tune(spec, "-b", "1")
+        c.check((code == 0) == (says is None), kernel, code, found, err)
+        c.check(err.count("\n") == 1 + bool(says) and f"Arguments[1] 'a' is {says}" in err or not says, kernel, err)
+
+
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
-    metrics, listed = description([1]), description([1])
+    metrics, listed, image = description([1]), description([1]), description([1])
+    image["KernelSpecification"]["Arguments"][1]["MemoryType"] = "Image"
     metrics["General"] = {"Metrics": {"GB/s": "16 / time"}, "Objective": "GBs"}
     listed["General"] = {"Metrics": ["16 / time"]}
     lines["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE\n\n+ 1"
@@ -473,6 +498,7 @@ def refuses(c):
             (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
             (metrics, (), 3, "no metric has the name 'GBs'"),
             (listed, (), 3, "General.Metrics: it is not an object"),
+            (image, (), 3, "MemoryType is 'Image', but must be one of Vector, Scalar, Local, Symbol"),
             (good, ("--sizes", "64x48"), 2, "--sizes does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
@@ -536,4 +562,4 @@ def endless(c):
 
 
 sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
-                      references, limits, stored, several, cuda, refuses, overwrites, names, endless, before=prepare))
+                      references, limits, stored, several, cuda, kinds, refuses, overwrites, names, endless, before=prepare))
