@@ -107,7 +107,9 @@ static void ask_child(struct child **child, const struct user_request *request, 
         *reply = (struct user_reply){.status = PROBE_NOT_RUN, .ended = true, .why = "its process has ended"};
         if (!replied && end == CHILD_LATE)
             reply->status = PROBE_LATE;
-        if (!replied)
+        if (!replied && end == CHILD_LATE && driver_call_interrupted())
+            snprintf(reply->why, VERDICT_TEXT, "a signal came before it ended");
+        else if (!replied)
             child_explain(end, value, limit_ms / 1000, limit_ms / 1000, reply->why);
     }
     if (reply->ended) {
