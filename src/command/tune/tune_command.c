@@ -384,13 +384,16 @@ static bool overwrites_kernel(const struct tune_options *of, const struct subjec
     return overwrites;
 }
 
-// Checks a configuration of a user's kernel, and prints the result. Returns false if it is wrong.
-static bool check_configuration(const struct run *run, struct subject *subject, const char *which, int configuration)
+// Checks a configuration of a user's kernel, and prints the result. Returns false if it is wrong. Sets *runs to false
+// if it does not run, or if its output is wrong.
+static bool check_configuration(const struct run *run, struct subject *subject, const char *which, int configuration,
+                                bool *runs)
 {
     json_t *json = user_kernel_check(subject, configuration), *fault;
     const char *failed = json_text(json, "failed"), *unchecked = json_text(json, "unchecked");
     const json_t *faults = json_object_get(json, "faults");
-    const bool ok = !failed[0] && json_array_size(faults) == 0;
+    *runs = !failed[0];
+    const bool ok = *runs && json_array_size(faults) == 0;
     size_t i;
     json_object_set_new(json, "which", json_string(which));
     if (run->of->json)
@@ -406,12 +409,17 @@ static bool check_configuration(const struct run *run, struct subject *subject, 
     return ok;
 }
 
-// Checks the stored configuration and the default. Returns the exit code.
+// Checks the stored configuration, and the default if that is another one. Returns the exit code.
 static int check_spec(const struct run *run, struct subject *subject)
 {
-    bool ok = !subject->has_used || check_configuration(run, subject, "stored", subject->used), passed = false;
-    for (int i = 0; i < subject->presets && !passed && !process_interrupted(); i++)
-        passed = check_configuration(run, subject, "default", subject->preset[i]);
+    bool used_runs = false, runs = false, passed = false;
+    const bool ok = !subject->has_used || check_configuration(run, subject, "stored", subject->used, &used_runs);
+    for (int i = 0; i < subject->presets && !runs && !process_interrupted(); i++) {
+        if (subject->has_used && subject->used == subject->preset[i])
+            passed = runs = used_runs;
+        else
+            passed = check_configuration(run, subject, "default", subject->preset[i], &runs);
+    }
     subject_close(subject);
     return ok && passed ? EXIT_OK : EXIT_FAILED_SOME;
 }

@@ -99,8 +99,8 @@ static enum probe_status try_build(struct kernel_task *task, const uint16_t *tup
         return fail(task, PROBE_NOT_OPENED, result);
     if (result != CL_SUCCESS)
         return result == CL_BUILD_PROGRAM_FAILURE ? PROBE_NOT_BUILT : PROBE_NOT_RUN;
-    // The second run fails if the output depends on data that the first one has left.
-    for (int i = 0; i < (task->reference ? 1 : 2); i++) {
+    // The second run fails if the output depends on data that the first one has left. Oclgrind is slow.
+    for (int i = 0; i < (task->reference || task->rig.oclgrind ? 1 : 2); i++) {
         if ((result = user_build_time(&task->build, 1, &ms)) != CL_SUCCESS)
             return fail(task, PROBE_NOT_RUN, result);
     }

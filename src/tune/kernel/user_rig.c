@@ -87,7 +87,7 @@ static cl_int open_argument(struct user_rig *rig, int i)
     guarded_close(&rig->buffer[i]);
     memory_release(rig->start[i]);
     rig->start[i] = NULL;
-    if (strcmp(rig->device->info.platform_name, "Oclgrind") == 0) // which finds accesses out of bounds itself
+    if (rig->oclgrind) // which finds accesses out of bounds itself
         rig->buffer[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
     else if (!guarded_open_pages(&rig->buffer[i], context, rig->queue, bytes))
         result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
@@ -104,6 +104,7 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, struct spec *s
 {
     cl_int result;
     *rig = (struct user_rig){.spec = spec, .device = device, .data = data};
+    rig->oclgrind = strcmp(device->info.platform_name, "Oclgrind") == 0;
     rig->queue = device_queue(device, true, &result);
     for (int i = 0; result == CL_SUCCESS && i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];

@@ -248,6 +248,10 @@ def check(c):
     c.check(launch["kernel"] == "k" and launch["launches"] == 1 and launch["ms"] > 0, launch)
     c.check(launch["global"] == launch["local"] == [4, 1, 1], launch)
     c.check("unchecked" in found or found["faults"] == [], found)
+    stored = description([1])
+    tune(stored, "-b", "1")
+    code, found, err = tune(stored, "--check")
+    c.check(code == 0 and [of["which"] for of in found] == ["stored"], "it is also the default", code, found, err)
     spec["ConfigurationSpace"]["TuningParameters"][0]["Default"] = 2
     code, (found,), err = tune(spec, "--check")
     c.check(code == 1 and "refused" in found["failed"] and err == "", found, err)
