@@ -706,8 +706,11 @@ static bool read_step(struct reader *reader, const json_t *json, const char *whe
     if (again && !take_expression(reader, again, repeat ? "Repeat" : "While", &step->again))
         return false;
     for (int k = 0; name && k < spec->kernels; k++) {
-        if (json_is_string(name) && strcmp(spec->kernel[k].name, json_string_value(name)) == 0)
-            step->kernel = k;
+        if (!json_is_string(name) || strcmp(spec->kernel[k].name, json_string_value(name)) != 0)
+            continue;
+        if (step->kernel >= 0)
+            return refuse(reader, "two kernels of KernelSpecification have this KernelName");
+        step->kernel = k;
     }
     if (name && step->kernel < 0)
         return refuse(reader, "no kernel of KernelSpecification has this KernelName");

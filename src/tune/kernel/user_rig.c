@@ -290,6 +290,10 @@ static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WH
     free(text);
     if (result != CL_SUCCESS) {
         take_log(error, why);
+        if (result == CL_INVALID_KERNEL_NAME)
+            snprintf(why, SPEC_WHY, "KernelFile has no kernel %.40s", name);
+        if (result == CL_INVALID_BUILD_OPTIONS)
+            snprintf(why, SPEC_WHY, "the compiler refuses CompilerOptions '%.30s'", launch->kernel->options);
         return result;
     }
     clGetKernelInfo(build->kernel[number], CL_KERNEL_NUM_ARGS, sizeof(wanted), &wanted, NULL);

@@ -477,12 +477,18 @@ def kinds(c):
         code, found, err = tune(spec, "-b", "1")
         c.check((code == 0) == (says is None), kernel, code, found, err)
         c.check(err.count("\n") == 1 + bool(says) and f"Arguments[1] 'a' is {says}" in err or not says, kernel, err)
+    for member, value, says in [("CompilerOptions", "--none", "the compiler refuses CompilerOptions '--none"),
+                                ("KernelName", "none", "KernelFile has no kernel none")]:
+        code, found, err = tune({**spec, "KernelSpecification": {**spec["KernelSpecification"], member: value}})
+        c.check(code == 3 and says in err, member, code, err)
 
 
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
-    metrics, listed, image = description([1]), description([1]), description([1])
+    metrics, listed, image, same = (description([1]) for _ in range(4))
+    same.update(KernelSpecification=2 * [same["KernelSpecification"]], Launches=[{"KernelName": "k"}])
+    same["KernelSpecification"][1] = {**same["KernelSpecification"][0], "Arguments": ["n"]}
     image["KernelSpecification"]["Arguments"][1]["MemoryType"] = "Image"
     metrics["General"] = {"Metrics": {"GB/s": "16 / time"}, "Objective": "GBs"}
     listed["General"] = {"Metrics": ["16 / time"]}
@@ -503,6 +509,7 @@ def refuses(c):
             (metrics, (), 3, "no metric has the name 'GBs'"),
             (listed, (), 3, "General.Metrics: it is not an object"),
             (image, (), 3, "MemoryType is 'Image', but must be one of Vector, Scalar, Local, Symbol"),
+            (same, (), 3, "Launches[0]: two kernels of KernelSpecification have this KernelName"),
             (good, ("--sizes", "64x48"), 2, "--sizes does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
             (good, ("other.json",), 2, "other.json")]:
@@ -566,4 +573,5 @@ def endless(c):
 
 
 sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
-                      references, limits, stored, several, cuda, kinds, refuses, overwrites, names, endless, before=prepare))
+                      references, limits, stored, several, cuda, kinds, refuses, overwrites, names, endless,
+                      before=prepare))
