@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/resource.h"
+#include "base/text.h"
 #include "base/vectors.h"
 #include "bench/chosen.h"
 #include "command/shared.h"
@@ -224,19 +225,32 @@ static void print_metrics(const struct run *run, const struct tuner_result *resu
     json_decref(best);
 }
 
+// Prints one line for each kernel, with its first sizes. JSON has all.
 static void print_launches(const json_t *launches)
 {
-    const char *kernel;
-    int count, global[3], local[3];
-    double ms;
-    const json_t *row;
-    size_t i;
-    json_array_foreach((json_t *)launches, i, row)
+    json_t *row, *other;
+    size_t i, k;
+    json_array_foreach(launches, i, row)
     {
-        json_unpack((json_t *)row, "{s:s,s:i,s:[iii],s:[iii],s:F}", "kernel", &kernel, "launches", &count, "global",
-                    global, global + 1, global + 2, "local", local, local + 1, local + 2, "ms", &ms);
-        log_print_line(stdout, "  %-20s %4d x %10.3f ms  global %dx%dx%d, local %dx%dx%d", kernel, count, ms / count,
-                       global[0], global[1], global[2], local[0], local[1], local[2]);
+        const char *kernel = json_text(row, "kernel");
+        int count = 0, sizes = 0, global[3], local[3];
+        double ms = 0;
+        bool first = true;
+        json_array_foreach(launches, k, other)
+        {
+            if (strcmp(json_text(other, "kernel"), kernel) != 0)
+                continue;
+            first = first && k >= i;
+            count += (int)json_integer_value(json_object_get(other, "launches"));
+            ms += json_number_value(json_object_get(other, "ms"));
+            sizes++;
+        }
+        json_unpack(row, "{s:[iii],s:[iii]}", "global", global, global + 1, global + 2, "local", local, local + 1,
+                    local + 2);
+        if (first)
+            log_print_line(stdout, "  %-20s %4d x %10.3f ms  global %dx%dx%d, local %dx%dx%d%s", kernel, count,
+                           ms / count, global[0], global[1], global[2], local[0], local[1], local[2],
+                           text_if(sizes > 1, ", and other sizes"));
     }
 }
 
