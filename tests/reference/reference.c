@@ -6,25 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t reference_round(double value)
-{
-    return (int64_t)floor(value + 0.5);
-}
-
-int64_t reference_shift(int64_t value, int bits)
-{
-    int64_t divisor = (int64_t)1 << bits;
-    int64_t quotient = value / divisor;
-    return value % divisor < 0 ? quotient - 1 : quotient;
-}
-
-uint8_t reference_sat8(int64_t value)
-{
-    if (value < 0)
-        return 0;
-    return value > 255 ? 255 : (uint8_t)value;
-}
-
 struct picture picture_new(int width, int height)
 {
     struct picture picture = {width, height, malloc((size_t)width * (size_t)height * 4)};
@@ -44,19 +25,6 @@ void picture_free(struct picture *picture)
 {
     free(picture->rgba);
     *picture = (struct picture){0};
-}
-
-const uint8_t *picture_pixel(const struct picture *picture, int x, int y)
-{
-    if (x < 0)
-        x = 0;
-    if (x > picture->width - 1)
-        x = picture->width - 1;
-    if (y < 0)
-        y = 0;
-    if (y > picture->height - 1)
-        y = picture->height - 1;
-    return picture->rgba + ((size_t)y * (size_t)picture->width + (size_t)x) * 4;
 }
 
 static uint8_t *picture_place(struct picture *picture, int x, int y)

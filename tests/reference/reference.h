@@ -5,6 +5,7 @@
 
 #include "image/image.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,7 +19,18 @@ struct picture picture_new(int width, int height); // exits the program if memor
 struct picture picture_copy(const struct picture *from);
 void picture_free(struct picture *picture);
 // Returns the pixel at (x, y), or the nearest edge pixel if that is outside.
-const uint8_t *picture_pixel(const struct picture *picture, int x, int y);
+static inline const uint8_t *picture_pixel(const struct picture *picture, int x, int y)
+{
+    if (x < 0)
+        x = 0;
+    if (x > picture->width - 1)
+        x = picture->width - 1;
+    if (y < 0)
+        y = 0;
+    if (y > picture->height - 1)
+        y = picture->height - 1;
+    return picture->rgba + ((size_t)y * (size_t)picture->width + (size_t)x) * 4;
+}
 
 // Section 1: the positions of samples.
 struct reference_plane {
@@ -61,6 +73,21 @@ uint32_t reference_row(const struct picture *picture, int y);
 size_t reference_output(const struct picture *picture, const struct image_shape *shape, uint8_t *bytes);
 
 // For all parts of the reference: floor(value + 0.5), value / 2^bits rounded down, 0..255.
-int64_t reference_round(double value);
-int64_t reference_shift(int64_t value, int bits);
-uint8_t reference_sat8(int64_t value);
+static inline int64_t reference_round(double value)
+{
+    return (int64_t)floor(value + 0.5);
+}
+
+static inline int64_t reference_shift(int64_t value, int bits)
+{
+    int64_t divisor = (int64_t)1 << bits;
+    int64_t quotient = value / divisor;
+    return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+static inline uint8_t reference_sat8(int64_t value)
+{
+    if (value < 0)
+        return 0;
+    return value > 255 ? 255 : (uint8_t)value;
+}
