@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- a Gaussian process with a Matern 3/2 covariance (Rasmussen and Williams, Gaussian Processes for Machine
-// Learning, algorithm 2.1) ----
+// ---- a Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, algorithm 2.1) ----
+
+// The covariance is a product with one factor per parameter, the sum of a constant and a rational quadratic covariance.
+// The terms of the product are the effects of one, two or more parameters together. So the model learns what a few
+// parameters do from configurations that differ in the others.
 
 enum { MODEL_POINTS = 256 };
 
@@ -19,6 +22,7 @@ struct model {
     const struct space *space;
     double scale[SPACE_PARAMS]; // weight of each parameter in the distance between two configurations
     double two;                 // weight of one factor of 2 in a value
+    double part;                // of the rational quadratic covariance in a factor
     float *place[SPACE_PARAMS]; // per value: position in the parameter's range (0 to 1), and number of factors of 2
     int points, configuration[MODEL_POINTS];
     double value[MODEL_POINTS]; // their mean must be 0, their variance 1
@@ -27,6 +31,7 @@ struct model {
 };
 
 static const double noise = 0.1;      // variance of a value
+static const double together = 2;     // parameters that an effect depends on, on average
 static const double two_weight = 0.2; // initial model.two; the initial weight of a parameter's whole range is 1
 static const double weight_min = 1 / 64.0, weight_max = 16;
 
@@ -43,8 +48,10 @@ static void model_open(struct model *model, const struct space *space)
 {
     *model = (struct model){.space = space, .two = two_weight};
     model->factor = xmalloc(sizeof(*model->factor) * MODEL_POINTS * MODEL_POINTS);
+    int params = 0;
     for (int p = 0; p < space->params; p++) {
         const struct space_param *param = &space->param[p];
+        params += param->values > 1;
         model->scale[p] = 1;
         model->place[p] = xmalloc(2 * sizeof(*model->place[p]) * (size_t)param->values);
         for (int v = 0; v < param->values; v++) {
@@ -52,6 +59,7 @@ static void model_open(struct model *model, const struct space *space)
             model->place[p][2 * v + 1] = (float)twos(param->value[v]);
         }
     }
+    model->part = params > together ? together / params : 1;
 }
 
 static void model_close(struct model *model)
@@ -65,16 +73,16 @@ static double covariance(const struct model *model, int a, int b)
 {
     const struct space *space = model->space;
     const uint16_t *x = space_tuple(space, a), *y = space_tuple(space, b);
-    double sum = 0;
+    double product = 1;
     for (int p = 0; p < space->params; p++) {
         if (x[p] == y[p])
             continue;
         const float *from = model->place[p] + 2 * x[p], *to = model->place[p] + 2 * y[p];
         const double step = from[0] - to[0], two = from[1] - to[1];
-        sum += model->scale[p] * model->scale[p] * (step * step + two * two * model->two * model->two);
+        const double square = model->scale[p] * model->scale[p] * (step * step + two * two * model->two * model->two);
+        product *= 1 - model->part * square / (2 + square);
     }
-    const double distance = sqrt(3 * sum);
-    return (1 + distance) * exp(-distance);
+    return product;
 }
 
 // Computes the Cholesky factor. Returns the logarithm of the values' probability, up to a constant.
@@ -140,7 +148,7 @@ static void model_learn(struct model *model)
     factorise(model);
 }
 
-// Sets the expected value of a configuration and its standard deviation. Far from all known values, they are 0 and 1.
+// Sets the expected value of a configuration and its standard deviation. Without known values, they are 0 and 1.
 static void model_estimate(const struct model *model, int configuration, double *mean, double *deviation)
 {
     double half[MODEL_POINTS], variance = 1;
