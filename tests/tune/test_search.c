@@ -159,6 +159,44 @@ static void test_finds(void)
     space_finish(&space);
 }
 
+// `auto` learns what two parameters do together from configurations that differ in the others: there are five pairs, of
+// which each costs 1 ms but for one of its nine values (mean after 40 of 59,049 with other models: 3.2 ms and more).
+static void test_pairs(void)
+{
+    enum { PARAMS = 10, VALUES = 3, CONFIGURATIONS = 59049, SEEDS = 10 };
+    struct space space;
+    uint16_t tuple[PARAMS];
+    double best, sum = 0;
+    space_init(&space);
+    for (int p = 0; p < PARAMS; p++) {
+        space_add_param(&space, (char[]){(char)('A' + p), '\0'});
+        for (int v = 0; v < VALUES; v++)
+            space_add_value(&space, p, (char[]){(char)('0' + v), '\0'});
+    }
+    for (int c = 0; c < CONFIGURATIONS; c++) {
+        for (int p = 0, rest = c; p < PARAMS; p++, rest /= VALUES)
+            tuple[p] = (uint16_t)(rest % VALUES);
+        space_add(&space, tuple);
+    }
+    space_sort(&space);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct search *search = search_open(&space, false, seed, NULL, 0);
+        for (int i = 0; i < 40; i++) {
+            const int next = search_next(search);
+            const uint16_t *v = space_tuple(&space, next);
+            double ms = 1;
+            for (int p = 0; p < PARAMS; p += 2)
+                ms += v[p] != p / 2 % VALUES || v[p + 1] != (p / 2 + 1) % VALUES;
+            search_tell(search, next, ms);
+        }
+        search_best(search, &best);
+        sum += best / SEEDS;
+        search_close(search);
+    }
+    check_that(&unit, sum < 2.8, "the mean of the best times is %g", sum);
+    space_finish(&space);
+}
+
 // The configurations in `first` are tried first, in order and once.
 static void test_first(bool random)
 {
@@ -211,5 +249,6 @@ int main(void)
         test_extremes(random);
     }
     test_finds();
+    test_pairs();
     return check_end(&unit);
 }
