@@ -246,8 +246,9 @@ static bool compare(struct tuner *tuner)
         return compare_run(tuner->setup, tuner->result);
     if (driver_call_interrupted())
         return false;
-    log_error("cannot tune %s: no default configuration runs on this device; see --log-level info",
-              tuner->setup->subject->name);
+    const struct tuner_state *state = &tuner->result->state;
+    log_error("cannot tune %s: no default configuration runs on this device: %s", tuner->setup->subject->name,
+              state->trials > 0 ? state->trial[0].why : "none was tried");
     return false;
 }
 
