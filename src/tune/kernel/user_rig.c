@@ -270,6 +270,20 @@ static bool check_kind(cl_kernel kernel, int number, const struct spec_argument 
     return false;
 }
 
+// PoCL ends the process if a kernel needs more local memory than the device has.
+static cl_int check_local_memory(const struct user_rig *rig, cl_kernel kernel, char why[SPEC_WHY])
+{
+    const cl_device_id device = rig->device->info.id;
+    cl_ulong used = 0, most = 0;
+    clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(used), &used, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(most), &most, NULL);
+    if (used <= most)
+        return CL_SUCCESS;
+    snprintf(why, SPEC_WHY, "it needs %llu bytes of local memory; the device has %llu", (unsigned long long)used,
+             (unsigned long long)most);
+    return CL_OUT_OF_RESOURCES;
+}
+
 // Builds the kernel of a launch, unless an earlier one has the same program.
 static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WHY])
 {
@@ -305,7 +319,8 @@ static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WH
         if (!check_kind(build->kernel[number], i, &build->rig->spec->argument[launch->kernel->argument[i]], why))
             return CL_INVALID_KERNEL_ARGS;
     }
-    return set_arguments(build->rig, build->kernel[number], launch, why);
+    const cl_int set = set_arguments(build->rig, build->kernel[number], launch, why);
+    return set == CL_SUCCESS ? check_local_memory(build->rig, build->kernel[number], why) : set;
 }
 
 cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool reference, const uint16_t *tuple,

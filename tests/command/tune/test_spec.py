@@ -477,6 +477,11 @@ def kinds(c):
         code, found, err = tune(spec, "-b", "1")
         c.check((code == 0) == (says is None), kernel, code, found, err)
         c.check(err.count("\n") == 1 + bool(says) and f"Arguments[1] 'a' is {says}" in err or not says, kernel, err)
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("kernel void k(global float *out, local float *a) { a[0] = 0; out[get_global_id(0)] = a[0]; }")
+    arguments[1].update(MemoryType="Local", Size="10 ** 9")
+    code, found, err = tune(spec)
+    c.check(code == 3 and ("4000000000 bytes of local memory; the device has " in err or "CL_" in err), code, err)
     for member, value, says in [("CompilerOptions", "--none", "the compiler refuses CompilerOptions '--none"),
                                 ("KernelName", "none", "KernelFile has no kernel none")]:
         code, found, err = tune({**spec, "KernelSpecification": {**spec["KernelSpecification"], member: value}})
