@@ -596,10 +596,10 @@ static const char *const examples[] = {
 };
 
 static const char *const details[] = {
-    "monocle tune measures configurations (kernel variant and its parameters) of each pass of a chain on a device. "
-    "It stores the fastest one. live, batch and bench use the results from their next start. A child process tests "
-    "each configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the "
-    "search; monocle then compares and stores the results so far.",
+    "monocle tune measures configurations (kernel variant and its parameters) of each pass of a chain on a device. It "
+    "stores the fastest one. live, batch and bench use the results from their next start. A child process tests each "
+    "configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the search; "
+    "monocle then compares and stores the results so far.",
     "The table shows the median times of the default and of the best configuration, measured in turns, and the "
     "speed-up. tried: configurations tried, of all; search s: duration of the search in seconds. A configuration "
     "replaces the default only if it is faster by more than 2 % and by more than the noise.",
@@ -636,15 +636,11 @@ static const char *const details[] = {
     "\"[1] + [2 ** i for i in range(5, 11)]\") and Default; Conditions: list of Expression, such as \"GROUP * ITEMS <= "
     "512\"",
     "KernelSpecification\tLanguage (OpenCL; CUDA: k.cl is used for k.cu), KernelName, KernelFile (a path or a list), "
-    "CompilerOptions, Arguments; GlobalSize and "
-    "LocalSize: X, Y, Z, "
-    "numbers "
-    "or expressions; GlobalSizeType: OpenCL (GlobalSize counts work-items; default) or CUDA (it counts work-groups); "
-    "ProblemSize: a number for expressions",
+    "CompilerOptions, Arguments; GlobalSize and LocalSize: X, Y, Z, numbers or expressions; GlobalSizeType: OpenCL "
+    "(GlobalSize counts work-items; default) or CUDA (it counts work-groups); ProblemSize: a number for expressions",
     "Arguments\tin the kernel's order: Name; Type, such as int32, half, float or float4; MemoryType: Vector (default), "
-    "Scalar "
-    "or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; Output: "
-    "1 in any argument: only the arguments with 1 are compared",
+    "Scalar or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; "
+    "Output: 1 in any argument: only the arguments with 1 are compared",
     "FillType\tof an argument: Constant (FillValue; default: 0), Random (0 to FillValue; default: 1), Generator "
     "(DataSource is an expression of the index i) or BinaryRaw (DataSource is a file)",
     "Launches\tlist of KernelName with GlobalSize and LocalSize (default: those of the kernel), Macros and Arguments "
@@ -654,13 +650,12 @@ static const char *const details[] = {
     "ReferenceKernel\tas KernelSpecification, with ValidationThreshold and ValidationMethod: SideBySideComparison "
     "(absolute; default) or SideBySideRelativeComparison; without them: 0.0001, relative for real numbers over 1",
     "General\tMetrics: numbers for the table and JSON, expressions of the parameters and `time` in milliseconds, such "
-    "as "
-    "{\"GFLOP/s\": \"2 * ProblemSize ** 3 / time / 10 ** 6\"}; Objective: the metric to optimize (default: time); "
+    "as {\"GFLOP/s\": \"2 * ProblemSize ** 3 / time / 10 ** 6\"}; Objective: the metric to optimize (default: time); "
     "Minimize: false if it should be large",
     "--replay needs no device. It reads the time of each configuration from a T4 results file, which --t4 or Kernel "
     "Tuner has written, from a cache of Kernel Tuner, or from KTT's JSON; .gz too. The table shows the optimum's time "
-    "divided by the best time found, after a quarter, half and "
-    "all of the budget. 1 is the optimum. p10: 10 % of the seeds are at or below this value.",
+    "divided by the best time found, after a quarter, half and all of the budget. 1 is the optimum. p10: 10 % of the "
+    "seeds are at or below this value.",
     "The searches are:",
     "auto\tfills a pool with neighbours and mixtures of the best configurations, and random ones; tries the one with "
     "the largest expected gain by a Gaussian process of the ranks; default budget: 80",

@@ -618,28 +618,27 @@ static void set_name(struct user_kernel *user)
     user->subject.name = user->name;
 }
 
+static bool is_file(const struct spec *spec, const char *name, const char *path)
+{
+    char *file = spec_file(spec, name);
+    const bool same = file_same(file, path);
+    free(file);
+    return same;
+}
+
 bool user_kernel_reads(const struct subject *subject, const char *path)
 {
     const struct spec *spec = &kernel_of(subject)->spec;
-    const char *name[2 * SPEC_KERNELS * SPEC_FILES + 2 * SPEC_ARGUMENTS];
-    int names = 0;
     bool found = false;
     for (int i = 0; i < spec->kernels + spec->references; i++) {
         const struct spec_kernel *of = i < spec->kernels ? &spec->kernel[i] : &spec->reference[i - spec->kernels];
         for (int k = 0; k < of->files; k++)
-            name[names++] = of->file[k];
+            found = found || is_file(spec, of->file[k], path);
     }
-    for (int i = 0; i < spec->arguments; i++) {
-        const struct spec_argument *argument = &spec->argument[i];
-        name[names++] = argument->in.fill == SPEC_FILE ? argument->in.source : NULL;
-        name[names++] = argument->reference.fill == SPEC_FILE ? argument->reference.source : NULL;
-    }
-    for (int i = 0; i < names && !found; i++) {
-        if (!name[i])
-            continue;
-        char *file = spec_file(spec, name[i]);
-        found = file_same(file, path);
-        free(file);
+    for (int i = 0; i < 2 * spec->arguments; i++) {
+        const struct spec_argument *argument = &spec->argument[i / 2];
+        const struct spec_content *content = i % 2 ? &argument->reference : &argument->in;
+        found = found || (content->fill == SPEC_FILE && is_file(spec, content->source, path));
     }
     return found;
 }
