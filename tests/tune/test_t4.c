@@ -76,7 +76,7 @@ static void test_round(void)
         {2, 0.125, .status = PROBE_PASSED},
     };
     struct tuner_state state = {.trial = trials, .trials = 4};
-    const struct subject_type type = {NULL};
+    const struct subject_type type = {.metrics = NULL};
     const struct subject subject = {&type, .space = table.space};
     struct claim claim = {0}, nowhere = {.path = "/nowhere/at/all"};
     snprintf(claim.path, sizeof(claim.path), "%s", path);
