@@ -437,6 +437,8 @@ static void leave(struct session *s)
 static void go_back(struct session *s, int number)
 {
     char why[PROPERTY_WHY];
+    if (lists_event(s, &(struct window_event){.type = WINDOW_KEY, .key = WINDOW_KEY_ESCAPE}))
+        return; // it has closed a list, which a program opened
     if (s->stream.settings.help)
         properties_set(&s->controlled, "help", "off", why);
     else if (s->stream.settings.zoom > 0)

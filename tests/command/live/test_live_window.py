@@ -213,6 +213,7 @@ def back(c):
     live = view(PATTERN, "--fullscreen", "--keys", "split=T,quit=x")
     message = live.settled()["message"]
     c.check(message == "1-9\u00a0looks, T\u00a0compare, h\u00a0help, x\u00a0quit", message)
+    live.act("looks"), live.act("back")  # closes the list
     live.set("help", True)
     zoom(live, 1)
     before = live.settled()
