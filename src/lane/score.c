@@ -155,7 +155,7 @@ bool lines_read(struct lines *lines, FILE *file, const char *spoken)
     else if (ferror(file))
         log_error("cannot read %s: %s", spoken, strerror(errno));
     else if (lines->count == 0)
-        log_error("%s has no frames; give TuSimple's format, one JSON object per line", spoken);
+        log_error("there are no frames in %s; give TuSimple's format, one JSON object per line", spoken);
     return ok && !ferror(file) && lines->count > 0;
 }
 

@@ -60,6 +60,9 @@ static bool parse_text(const char *text, struct road_spec *spec, char *rest, siz
             ok = parse_seed(part + 5, spec);
             if (!ok)
                 log_error("cannot open road: the seed '%s' is not a number from 0 to %u", part + 5, UINT32_MAX);
+        } else if (strncmp(part, "size=", 5) != 0 && strchr(part, '=')) {
+            log_error("cannot open road: there is no setting '%s'; the settings are level, seed and size", part);
+            ok = false;
         } else {
             part += strncmp(part, "size=", 5) == 0 ? 5 : 0;
             const size_t used = strlen(rest);

@@ -218,7 +218,7 @@ static void test_names(void)
         {"road:seed=", "the seed '' is not"},
         {"road:size=100x80", "cannot draw a road of 100x80 pixels; it needs at least 160x90"},
         {"road:size=0x0", "cannot open road:0x0: write road:"},
-        {"road:colour=3", "there is no pixel format 'colour=3'"},
+        {"road:colour=3", "there is no setting 'colour=3'; the settings are level, seed and size"},
         {"road:size=1111111111111111111111111111111111111111111111111111111111111111x1", "too long"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

@@ -141,8 +141,8 @@ def errors(c):
     refused(good * 2 + good[:-9], good, "cannot use truth.json: line 3: column")
     refused(good, good[:-9], "cannot use the results on standard input: line 1: column")
     refused(good, good + "[5]\n", "line 2: it is not a JSON object")
-    refused("", good, "truth.json has no frames")
-    refused(good, "\n", "the results on standard input has no frames")
+    refused("", good, "there are no frames in truth.json")
+    refused(good, "\n", "there are no frames in the results on standard input")
     refused(good, "\0\n", "line 1: column")
     for lanes in ("7", "{}", "null", "[7]", '["x"]', "[[1]]", "[[1, 2, 3]]", '[[1, "2"]]', "[[1, 2e9]]", "[[1, null]]"):
         text = '{"h_samples": [300, 400], "lanes": %s}\n' % lanes
