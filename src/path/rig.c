@@ -36,18 +36,23 @@ static cl_int make_outputs(struct rig *rig, int width, int height)
     cl_int result = CL_SUCCESS;
     if (width <= rig->width && height <= rig->height)
         return result;
-    rig->width = width > rig->width ? width : rig->width;
-    rig->height = height > rig->height ? height : rig->height;
     struct opencl_layout layout;
-    const struct image_shape rgba = {.width = rig->width, .height = rig->height};
+    struct image_shape rgba = {.width = width, .height = height};
+    if (rgba.width < rig->width)
+        rgba.width = rig->width;
+    if (rgba.height < rig->height)
+        rgba.height = rig->height;
+    rig->width = rig->height = 0;
     const size_t bytes = opencl_layout_make(&layout, &rgba);
     for (int i = 0; result == CL_SUCCESS && i < rig->outputs; i++) {
         guarded_close(&rig->output[i]);
         if (rig->guards && !rig->target.to_image)
             result = guarded_open(&rig->output[i], rig->target.device->context, rig->queue, bytes, GUARDED_ALIGN);
         else
-            rig->output[i].buffer = opencl_output_open(&rig->target, rig->width, rig->height, rig->flags, &result);
+            rig->output[i].buffer = opencl_output_open(&rig->target, rgba.width, rgba.height, rig->flags, &result);
     }
+    if (result == CL_SUCCESS)
+        rig->width = rgba.width, rig->height = rgba.height;
     return result;
 }
 

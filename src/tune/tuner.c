@@ -525,7 +525,7 @@ bool compare_run(const struct tuner_setup *setup, struct tuner_result *result)
         return false;
     }
     choose_finalists(&comparison, result);
-    for (int i = 0; i < comparison.count; i++)
+    for (int i = 0; i < comparison.count && (i == 0 || comparison.finalist[0].build); i++)
         comparison.finalist[i].build = subject->type->build(subject, comparison.finalist[i].configuration, why);
     bool ok = comparison.finalist[0].build;
     if (!ok)
