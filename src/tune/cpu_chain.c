@@ -303,7 +303,7 @@ static void set_used(struct cpu_chain *of, const struct cpu_tuning *preset)
         }
         subject->used = configuration_of(&subject->space, &used);
         subject->has_used = subject->used >= 0;
-        subject->used_exactly = found.match == TUNED_EXACT && !found.stale;
+        subject->used_exactly = found.match == TUNED_EXACT;
     }
     tuned_finish(&tuned);
 }

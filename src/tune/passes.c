@@ -53,7 +53,7 @@ static void add_choices(struct choices *choices, const struct variant *variant, 
             choices->choice[choices->count++] = choice;
         for (k = VARIANT_PARAMS - 1; k >= 0; k--) {
             const struct variant_param *param = &variant->param[k];
-            if (k < VARIANT_PARAMS && param->name && at[k] + 1 < VARIANT_VALUES && param->values[at[k] + 1] != 0) {
+            if (param->name && at[k] + 1 < VARIANT_VALUES && param->values[at[k] + 1] != 0) {
                 at[k]++;
                 break;
             }
@@ -172,7 +172,7 @@ static void set_used(struct subject *subject, const struct variant_pass *of, con
         return;
     subject->used = find_choice(&subject->space, &found.choice);
     subject->has_used = subject->used >= 0;
-    subject->used_exactly = found.tuned.match == TUNED_EXACT && !found.tuned.stale;
+    subject->used_exactly = found.tuned.match == TUNED_EXACT;
 }
 
 // Adds the results of the database: of this device, of other sizes and of similar devices.

@@ -20,8 +20,7 @@ struct tune_target {
 // variants.
 //
 // - `validate` runs the pass on small pictures with odd sizes, and compares the output with the cpu path's. It also
-// runs
-//   a picture of the real size without a comparison, because some kernels hang only there.
+//   runs a picture of the real size without a comparison, because some kernels hang only there.
 // - `prepare` copies random pictures to the device.
 //   Their number is 2 for frames of up to 4 Mpixel. For larger frames it is 2 to 16, so that inputs and outputs exceed
 //   the caches (256 MiB). A device with too little memory gets fewer.

@@ -363,7 +363,8 @@ bool t4_read(struct t4_table *table, const char *path)
     *table = (struct t4_table){.result = NULL};
     char *text = read_packed(path);
     if (!text) {
-        log_error("cannot read %s: %s; give a file of results", path, strerror(errno));
+        log_error("cannot read %s: %s; give a file of results", path,
+                  errno == EILSEQ ? "it is damaged" : file_read_error());
         return false;
     }
     json_t *json = as_t4(json_loads(text, JSON_REJECT_DUPLICATES, &error));

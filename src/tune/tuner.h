@@ -62,7 +62,7 @@ void subject_close(struct subject *subject);
 // ---- the tuner ----
 
 enum { TUNER_RUNS = 3 };
-#define TUNER_GAIN_MIN .02 // smallest gain for which a configuration replaces the default or the current one
+#define TUNER_GAIN_MIN .02 // smallest gain for which a configuration replaces the current one
 
 struct energy;
 
@@ -119,7 +119,7 @@ struct tuner_result {
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result);
 void tuner_finish(struct tuner_result *result);
 
-// ---- runs the fastest configurations of a search and the default in turns, and chooses the winn ----
+// ---- runs the fastest configurations of a search and the default in turns, and chooses the winner ----
 
 // Compares the fastest trials of result->state with result->used and result->base, and fills in the other members.
 // False on failure (logged).

@@ -287,14 +287,17 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
             ok = print_json(json, 0);
         } else {
             print_result(run, &result);
-            if (launches)
+            if (subject->type->metrics)
                 print_metrics(run, &result);
             print_launches(json_array_size(launches) > 1 ? launches : NULL);
         }
         json_decref(launches);
         const bool kept = subject->has_used && subject->used_exactly && result.best == subject->used;
-        // As in the printed speed-up, the default's time is that of the same rounds.
-        const double base_ms = result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
+        const bool by_time =
+            of->objective == 0 &&
+            (!subject->type->cost || subject->type->cost(subject, result.best, result.best_ms) == result.best_ms);
+        // Then the default's time fits the printed speed-up.
+        const double base_ms = by_time && result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
         if (stores && !kept && !ran_alone(run, &result) && subject->type->store && (!of->kernels || !of->kernels[0])) {
             const bool stored = subject->type->store(subject, result.best, result.best_ms, base_ms);
             run->stored = run->stored || stored;
@@ -600,9 +603,9 @@ static const char *const details[] = {
     "stores the fastest one. live, batch and bench use the results from their next start. A child process tests each "
     "configuration first, so monocle never uses one that crashes or computes wrong bytes. Ctrl-C ends the search; "
     "monocle then compares and stores the results so far.",
-    "The table shows the median times of the default and of the best configuration, measured in turns, and the "
-    "speed-up. tried: configurations tried, of all; search s: duration of the search in seconds. A configuration "
-    "replaces the default only if it is faster by more than 2 % and by more than the noise.",
+    "The table shows the median times of the default, the current and the best configuration, measured in turns, and "
+    "the speed-up: current / best. tried: configurations tried, of all; search s: duration of the search in seconds. "
+    "A configuration replaces the current one only if it is faster by more than 2 % and by more than the noise.",
     "With -p cpu, a configuration is for the whole chain, this processor and this number of threads. The parameters "
     "are:",
     "BANDS\tbands of rows per thread",
@@ -612,8 +615,8 @@ static const char *const details[] = {
     "includes one read of the result, because a result behind non-temporal stores takes longer to read.",
     "If the device has an energy counter (RAPL, NVML, or INA3221 on Jetson), tune also prints the energy per frame of "
     "the default and of the best configuration: the energy of the whole processor, GPU or board while it runs the pass "
-    "without pauses. With --objective energy, the 11 fastest configurations and the default run in turns, and the one "
-    "with the least energy wins. It must be better than the default by more than 2 % and by more than the noise.",
+    "without pauses. With --objective energy, 12 configurations run in turns: the current one, the default and the "
+    "fastest others. The least energy wins, if it is less than the current one's by 2 % and by more than the noise.",
     "The parameters of kernels are:",
     "GROUP_WIDTH\twork-items per work-group in x",
     "GROUP_HEIGHT\twork-items per work-group in y",
@@ -624,7 +627,7 @@ static const char *const details[] = {
     "SPEC.json describes OpenCL kernels in the T1 format, which KTT and Kernel Tuner read too: parameters with values "
     "and conditions, kernels, sizes as expressions of the parameters, and arguments. Each parameter is a macro in the "
     "kernels. The paths in KernelFile and DataSource are relative to SPEC.json. A child process compares the output of "
-    "each configuration with ReferenceArguments (files), with ReferenceKernel or, by default, with the output of the "
+    "each configuration with ReferenceArguments, with ReferenceKernel or, by default, with the output of the "
     "default configuration. ValidationThreshold is the tolerance. GlobalSize is rounded up to a multiple of LocalSize, "
     "so kernels must test bounds. The fastest configuration is stored as the pass kernel:NAME, for this text of "
     "SPEC.json and the kernels. Examples: share/monocle/tune.",
@@ -648,7 +651,8 @@ static const char *const details[] = {
     "Repeat (a number) or While (a condition), where i, j and k are the indices of the repetitions, from the outermost "
     "one; Swap: pairs of vectors that change places after each repetition",
     "ReferenceKernel\tas KernelSpecification, with ValidationThreshold and ValidationMethod: SideBySideComparison "
-    "(absolute; default) or SideBySideRelativeComparison; without them: 0.0001, relative for real numbers over 1",
+    "(absolute; default with a threshold), SideBySideRelativeComparison or AbsoluteDifference; default: 0.0001, "
+    "relative for real numbers over 1",
     "General\tMetrics: numbers for the table and JSON, expressions of the parameters and `time` in milliseconds, such "
     "as {\"GFLOP/s\": \"2 * ProblemSize ** 3 / time / 10 ** 6\"}; Objective: the metric to optimize (default: time); "
     "Minimize: false if it should be large",
@@ -667,7 +671,7 @@ static const char *const exits[] = {
     "1\ta pass cannot be tuned, or a result cannot be stored or written",
     "2\twrong arguments",
     "3\tthere is no such device; or SPEC.json cannot be used; or the table of --replay cannot be read "
-    " or has no correct result",
+    "or has no correct result",
     "129, 130, 143\tended by SIGHUP, SIGINT or SIGTERM",
     NULL,
 };
@@ -694,7 +698,7 @@ static bool parse_budget(struct tune_options *o)
         if (end == text || !(number > 0 && number <= 1e6) ||
             (!seconds && ((*end && !idle) || number != floor(number)))) {
             log_error("--budget is '%s', but must be a number of configurations, such as 80, a time, such as 30s, or "
-                      "a number without a faster one, such as 20idle",
+                      "a number of configurations since the fastest, such as 20idle",
                       text);
             return false;
         }

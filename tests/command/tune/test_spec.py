@@ -233,6 +233,9 @@ def objective(c):
             c.check(math.isclose(row["score"], how ** 14 / row["time"]) and ("none" in row) == (how > 1), how, row)
         code, out, err = run(MISLED, "tune", at("spec.json"), **settings())
         c.check(code == 0 and b"\n  score: default " in out, out)
+        listed = json.loads(run(MISLED, "tuned", "list", "--json", **settings())[1])
+        stored = [row["default_ms"] for row in listed if row["level"] == "user"]
+        c.check(len(stored) == 1 and 0 < stored[0] < 1000, "the default's time, not its cost", stored)
         os.remove(at("data/monocle/tuned"))
     general["Metrics"] = {}
     code, (found,), err = tune(spec)
