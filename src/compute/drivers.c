@@ -123,6 +123,8 @@ void driver_repair(const struct driver *driver, char *text, size_t size)
 
 // ---- temporary directories ----
 
+enum { PLACES = 4 };
+
 // Those that exist: one of drivers_guard, and one of a driver that is being asked. "": none. A signal handler reads
 // them.
 static char directories[2][DRIVERS_DIRECTORY];
@@ -135,23 +137,33 @@ static void driver_path(const char *directory, int number, char path[DRIVER_PATH
     memcpy(path + length, name, sizeof(name));
 }
 
-// Names a new directory in `directories`, then makes it. Returns false on failure.
+// Returns place number `index` for temporary directories, the best one first.
+static const char *place(int index)
+{
+    const char *chosen = getenv("TMPDIR");
+    const char *const places[PLACES] = {chosen && *chosen ? chosen : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+    return places[index];
+}
+
+// Names a new directory in `directories`, then makes it, in the first place where it can. Returns false on failure.
 static bool make_directory(char path[DRIVERS_DIRECTORY])
 {
     char *entry = directories[0][0] ? directories[1] : directories[0];
-    const char *temporary = getenv("TMPDIR");
     uint64_t random;
-    if (getrandom(&random, sizeof(random), 0) != sizeof(random) ||
-        snprintf(path, DRIVERS_DIRECTORY, "%s/monocle-drivers-%016" PRIx64,
-                 temporary && *temporary ? temporary : "/tmp", random) >= DRIVERS_DIRECTORY)
+    if (getrandom(&random, sizeof(random), 0) != sizeof(random))
         return false;
-    memcpy(entry + 1, path + 1, strlen(path));
-    atomic_signal_fence(memory_order_seq_cst);
-    entry[0] = path[0]; // last, because a signal handler must not see a part of the path
-    atomic_signal_fence(memory_order_seq_cst);
-    if (mkdir(path, 0700) == 0)
-        return true;
-    entry[0] = '\0';
+    for (int i = 0; i < PLACES; i++) {
+        if (snprintf(path, DRIVERS_DIRECTORY, "%s/monocle-drivers-%016" PRIx64, place(i), random) >= DRIVERS_DIRECTORY)
+            continue;
+        memcpy(entry + 1, path + 1, strlen(path));
+        atomic_signal_fence(memory_order_seq_cst);
+        entry[0] = path[0]; // last, because a signal handler must not see a part of the path
+        atomic_signal_fence(memory_order_seq_cst);
+        if (mkdir(path, 0700) == 0)
+            return true;
+        entry[0] = '\0';
+        atomic_signal_fence(memory_order_seq_cst);
+    }
     return false;
 }
 
@@ -235,6 +247,7 @@ void drivers_restore(struct drivers_choice *choice)
 
 enum { LIMIT_MS = 20000, ANSWERED = 100 }; // ANSWERED: exit status of `monocle inspect`
 static const char passed[] = "passed";
+static const char unchecked[] = "unchecked"; // no child could be started: the drivers are used
 // The environment is the state of this file, because children inherit it: "PID:DIRECTORY" of the process that has asked
 // the drivers. DIRECTORY: temporary files that name the drivers; "": all drivers are used.
 static const char state[] = "MONOCLE_DRIVERS";
@@ -312,7 +325,7 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     int value;
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     char *const arguments[] = {"monocle", "inspect", parent, "opencl", "", NULL};
-    snprintf(verdict, VERDICT_TEXT, "%s", passed);
+    snprintf(verdict, VERDICT_TEXT, "%s", unchecked);
     if (!question->all && !drivers_use(&choice, question->drivers, question->count)) {
         drivers_restore(&choice);
         return VERDICT_UNKNOWN;
@@ -322,9 +335,12 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
     driver_call_end();
     status_line_end(&status);
     drivers_restore(&choice);
-    // If no child can be started, the drivers are used without a check.
-    if (end == CHILD_NOT_STARTED || (end == CHILD_EXITED && value == ANSWERED))
-        return end == CHILD_EXITED ? VERDICT_LASTS : VERDICT_UNKNOWN;
+    if (end == CHILD_NOT_STARTED)
+        return VERDICT_UNKNOWN;
+    if (end == CHILD_EXITED && value == ANSWERED) {
+        snprintf(verdict, VERDICT_TEXT, "%s", passed);
+        return VERDICT_LASTS;
+    }
     child_explain(end, value, limit_ms / 1000, limit_ms / 1000, verdict);
     return child_was_killed(end, value) ? VERDICT_UNKNOWN : VERDICT_DOUBTFUL;
 }
@@ -341,15 +357,14 @@ struct guard_finding {
 static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 {
     struct guard_finding *finding = context;
-    enum verdict_hold hold = VERDICT_LASTS;
     if (finding->question->guard->again)
-        hold = find(finding->question, verdict);
+        find(finding->question, verdict);
     else
         verdicts_get(&finding->failures, finding->key, finding->bytes, find, finding->question, verdict);
-    return strcmp(verdict, passed) == 0 ? hold : VERDICT_UNKNOWN;
+    return strcmp(verdict, passed) == 0 ? VERDICT_LASTS : VERDICT_UNKNOWN;
 }
 
-// Returns true if these drivers list their devices; otherwise `why` has the reason.
+// Returns true if these drivers list their devices, or cannot be asked; otherwise `why` has the reason.
 static bool work(struct driver_question *question, char why[VERDICT_TEXT])
 {
     struct guard_finding finding = {.question = question};
@@ -365,7 +380,7 @@ static bool work(struct driver_question *question, char why[VERDICT_TEXT])
     verdicts_finish(&finding.failures);
     verdicts_finish(&successes);
     free(key);
-    return strcmp(why, passed) == 0;
+    return strcmp(why, passed) == 0 || strcmp(why, unchecked) == 0;
 }
 
 static void leave_out(const struct driver_guard *guard, const struct driver *driver, const char *together,
@@ -419,8 +434,14 @@ void drivers_guard(const struct driver_guard *guard)
     if (count > 0 && !work(&all, why)) {
         struct drivers_choice choice;
         const int kept = select_working(guard, drivers, count);
-        if (drivers_use(&choice, drivers, kept))
-            set_state(choice.path);
+        if (!drivers_use(&choice, drivers, kept) && !choice.path[0]) {
+            if (!guard->quiet)
+                log_warn("left out all OpenCL drivers: cannot make a temporary directory; set TMPDIR to a directory "
+                         "that can be written");
+            setenv(vendors_variable, "/dev/null/none", 1); // does not exist
+            unsetenv(libraries_variable);
+        }
+        set_state(getenv(vendors_variable));
         free(choice.vendors);
         free(choice.libraries);
     }
@@ -505,13 +526,10 @@ static const char *why_unsafe(const char *directory)
 // Makes the temporary directory in the first usable place. Sets `path` to "" if no place is usable.
 static void make_temporary(char *path, size_t size)
 {
-    const char *chosen = getenv("TMPDIR");
-    const char *const places[] = {chosen ? chosen : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-        if (!why_unusable(places[i]) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", places[i]) < (int)size &&
+    for (int i = 0; i < PLACES; i++)
+        if (!why_unusable(place(i)) && snprintf(path, size, "%s/monocle-pocl-XXXXXX", place(i)) < (int)size &&
             mkdtemp(path))
             return;
-    }
     path[0] = '\0';
 }
 

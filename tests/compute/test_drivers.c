@@ -14,6 +14,25 @@ const char child_program[] = "/proc/self/exe";
 
 static struct scratch scratch;
 static char vendors[512];
+static bool no_child, no_directory;
+
+int __real_mkdir(const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode);
+enum child_end __real_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context);
+enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context);
+
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+    return no_directory && strstr(path, "monocle-drivers-") ? -1 : __real_mkdir(path, mode);
+}
+
+enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
+                                 bool (*line)(void *context, char *text), void *context)
+{
+    return no_child ? CHILD_NOT_STARTED : __real_child_talk(program, arguments, limit_ms, value, line, context);
+}
 
 static int answer(void)
 {
@@ -87,8 +106,24 @@ static void test_crash(void)
     guard(NULL, "libbad.so: it crashed with signal 11; for a remedy, run: monocle doctor\n", 1, 0);
     setenv("TEST_ICD", "", 1);
     guard(NULL, says, 1, 0); // stored until the next boot
+    setenv("TMPDIR", "/proc/none", 1);
+    guard(NULL, says, 1, 0); // the file that names the good driver has another place
+    no_directory = true;
+    guard(NULL, "left out all OpenCL drivers: cannot make a temporary directory; set TMPDIR", 0, 0);
+    no_directory = false;
+    unsetenv("TMPDIR");
     guard(&(struct driver_guard){.again = true}, NULL, 2, 1);
     guard(NULL, NULL, 2, 0);
+}
+
+// Drivers are used without a check if no child starts; the next run checks them.
+static void test_unchecked(void)
+{
+    setenv("RUSTICL_ENABLE", "one", 1); // the verdict depends on it
+    no_child = true;
+    guard(NULL, NULL, 2, 0);
+    no_child = false;
+    guard(NULL, NULL, 2, 1);
 }
 
 static void test_hang(void)
@@ -138,6 +173,7 @@ int main(int argc, char **argv)
     add_driver("good", argv[1]);
     test_both_variables();
     test_crash();
+    test_unchecked();
     test_hang();
     scratch_close(&scratch);
     return check_end(&unit);
