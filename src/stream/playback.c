@@ -356,8 +356,11 @@ static void start(struct source_change *change)
     change->why[0] = '\0';
     change->done = change->given_up = false;
     change->running = thread_start(&change->thread, run, change, "open source");
-    if (!change->running)
-        fail(change, "cannot open the source: no thread can start");
+    if (change->running)
+        return;
+    free(change->text);
+    change->text = NULL;
+    fail(change, "cannot open the source: no thread can start");
 }
 
 // Stops the capture of the old source. Returns false while its thread has to be waited for, because a driver stalls.
