@@ -391,7 +391,7 @@ static void start_ending(struct outputs *o)
         return;
     }
     if (o->endings == OUTPUTS_ENDINGS) {
-        complete(o, &o->ending[0], 0, false);
+        o->incomplete |= !complete(o, &o->ending[0], 0, false);
         drop_ending(o, 0);
     }
     file->end_ns = end_time(o);
@@ -406,7 +406,8 @@ static void start_ending(struct outputs *o)
 bool outputs_end_recording(struct outputs *o, int64_t most_ns, bool quit)
 {
     struct outputs_file *file = &o->file;
-    bool ok = true;
+    bool ok = !o->incomplete;
+    o->incomplete = false;
     quit = quit || process_interrupted();
     if (file->measures && file->queued > 0)
         encode_with(o, queued_rate(file, rate_of(o)), 0, 0);
@@ -524,7 +525,8 @@ static bool take_ended(struct outputs *o, struct outputs_file *file, bool paused
 
 bool outputs_follow(struct outputs *o, bool paused)
 {
-    bool ok = take_started(o, &o->file);
+    bool ok = take_started(o, &o->file) && !o->incomplete;
+    o->incomplete = false;
     ok = fill(o) && ok;
     for (int i = 0; i < o->endings; i++) {
         ok = take_ended(o, &o->ending[i], paused) && ok;

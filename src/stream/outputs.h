@@ -54,6 +54,7 @@ struct outputs {
         } queue[128];
     } file, ending[OUTPUTS_ENDINGS]; // `ending`: the oldest one first
     int endings;
+    bool incomplete;             // a recording was, and outputs_follow has to report it
     char failure[RECORDING_WHY]; // why the recording that began or ended last is incomplete; "": it is complete
 };
 

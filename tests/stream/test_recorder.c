@@ -305,6 +305,20 @@ static void test_ending(struct outputs *outputs, const struct source_info *slow)
     CHECK(outputs_follow(outputs, false));
     CHECK(!outputs_failure(outputs));
     CHECK_HAS(note_text(outputs->note, &error), "recorded 0.6 s to good.y4m");
+
+    // One that makes room for the next one is reported, too.
+    capture_stderr(&captured);
+    for (int i = 0; i <= OUTPUTS_ENDINGS; i++) {
+        const char name[] = {(char)('a' + i), '.', 'y', '4', 'm', '\0'};
+        CHECK(start(outputs, name));
+        add(outputs, 1);
+        disk_fails = i == 0;
+        end_on_thread(outputs);
+        unlink(name);
+    }
+    CHECK(!outputs_follow(outputs, false));
+    CHECK(outputs_end_recording(outputs, 0, false));
+    captured_stderr(&captured);
 }
 
 static void make_file(const char *name, const char *text)
