@@ -564,14 +564,16 @@ bool outputs_rest_changed(struct outputs *o)
 {
     static const int64_t patience_ns = 2000000000; // programs close and open a camera to change its mode
     const int64_t now_ns = clock_now_ns();
-    if (!o->camera || !o->on_demand)
+    if (!o->on_demand)
         return false;
-    if (virtual_camera_state(o->camera).watched > 0)
+    if (!o->camera || virtual_camera_state(o->camera).watched > 0)
         o->watched_ns = now_ns;
     const bool rest = o->watched_ns == 0 || now_ns - o->watched_ns > patience_ns;
     if (rest == o->resting)
         return false;
     o->resting = rest;
+    if (!o->camera)
+        return true;
     if (rest)
         virtual_camera_blank(o->camera);
     log_info(rest ? "no program reads the virtual camera %s: the camera is closed"

@@ -494,8 +494,12 @@ static bool set_output_size(const struct controlled *run, const char *rest, cons
     struct option_size to = size;
     if (size.width == 0)
         settings_size(&s->settings.chain, &s->playback.info->shape, &to.width, &to.height);
-    if (!outputs_reopen(&s->outputs, to.width, to.height))
-        return property_fail(why, "the virtual camera keeps its size while a program reads it");
+    if (!outputs_reopen(&s->outputs, to.width, to.height)) {
+        if (s->outputs.encode.width > 0)
+            return property_fail(why, "the virtual camera keeps its size while a program reads it");
+        stream_output_failed(s);
+        return property_fail(why, "the virtual camera stopped");
+    }
     s->settings.output = size;
     return true;
 }

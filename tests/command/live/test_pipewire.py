@@ -243,7 +243,11 @@ def sink(c):
         c.check(watched.wait("the PipeWire daemon has ended; reconnecting", 5), "end of the daemon")
         server.start()
         c.check(read(server, server.serial("monocle"), 0, 30, 10), "after the end of the daemon")
-        equal(c, watched.end(), 130)
+        watched.forget()
+        server.kill()
+        c.check(watched.wait("the PipeWire daemon has ended; reconnecting", 5), "second end of the daemon")
+        equal(c, client.error("set_property", "output_size", "640x360"), "the virtual camera stopped")
+        equal(c, watched.process.wait(timeout=20), 1)
 
 
 def still(c):
