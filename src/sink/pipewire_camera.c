@@ -246,11 +246,15 @@ static bool camera_open(struct virtual_node *node, const char *text, bool chosen
 {
     struct pipewire_camera *camera = (struct pipewire_camera *)node;
     char why[PIPEWIRE_WHY];
-    camera->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     snprintf(camera->name, sizeof(camera->name), "%s", text);
     snprintf(node->name, sizeof(node->name), "pipewire (%s)", camera->name);
     camera->bytes = image_bytes(&node->shape);
-    if (camera->wake < 0 || !image_alloc(&camera->own, &node->shape)) {
+    camera->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (camera->wake < 0) {
+        log_error("cannot make a virtual camera of PipeWire: %s", strerror(errno));
+        return false;
+    }
+    if (!image_alloc(&camera->own, &node->shape)) {
         log_error("cannot allocate frames for the virtual camera %s: out of memory", node->name);
         return false;
     }

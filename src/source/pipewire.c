@@ -470,8 +470,8 @@ static void see_first_frame(struct viewer *viewer, int64_t deadline_ns, struct i
             continue;
         }
         if (buffer->user_data && !inspect(buffer->user_data, clock_now_ns(), &about)) {
-            const struct codec_bytes jpeg = jpeg_in(buffer->user_data);
             sync_caches(buffer->user_data, DMA_BUF_SYNC_START);
+            const struct codec_bytes jpeg = jpeg_in(buffer->user_data);
             seen = jpeg.size > 0 && codec_head_of(codec, CODEC_JPEG, jpeg.data, jpeg.size,
                                                   camera_mode_most_pixels(&viewer->got.is), &head, &refused);
             sync_caches(buffer->user_data, DMA_BUF_SYNC_END);

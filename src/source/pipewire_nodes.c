@@ -21,6 +21,9 @@
 enum { OWN_CLIENTS = 16, DEFAULT_WIDTH = 1280, DEFAULT_HEIGHT = 720, RATE_PARTS = 1000 };
 #define LOOK_NS ((int64_t)2000000000)
 
+static const char silent[] =
+    "the PipeWire daemon does not answer; restart it with: systemctl --user restart pipewire wireplumber";
+
 struct pipewire_nodes {
     struct pipewire *daemon;
     struct pw_registry *registry;
@@ -111,9 +114,7 @@ struct pipewire_nodes *pipewire_nodes_open(int64_t deadline_ns, char why[CAMERA_
         pw_registry_add_listener(nodes->registry, &nodes->listener, &registry_events, nodes);
         if (pipewire_sync(nodes->daemon, deadline_ns))
             return nodes;
-        snprintf(why, CAMERA_WHY,
-                 "the PipeWire daemon does not answer; restart it with: systemctl --user restart "
-                 "pipewire wireplumber");
+        snprintf(why, CAMERA_WHY, "%s", silent);
     }
     pipewire_nodes_close(nodes);
     return NULL;
@@ -335,18 +336,23 @@ bool pipewire_nodes_ask(struct pipewire_nodes *nodes, const struct pipewire_node
 {
     struct answers answers = {.setup = setup, .offers = offers, .best = mode};
     struct spa_hook listener = {0};
+    bool answered = false;
     if (mode)
         *mode = (struct pipewire_mode){0};
     struct pw_node *asked = pw_registry_bind(nodes->registry, node->id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
     if (asked) {
         pw_node_add_listener(asked, &listener, &node_events, &answers);
         pw_node_enum_params(asked, 0, SPA_PARAM_EnumFormat, 0, UINT32_MAX, NULL);
-        pipewire_sync(nodes->daemon, deadline_ns);
+        answered = pipewire_sync(nodes->daemon, deadline_ns);
         spa_hook_remove(&listener);
         pw_proxy_destroy((struct pw_proxy *)asked);
     }
-    if (!setup || mode->found)
+    if (!setup || (answered && mode->found))
         return true;
+    if (!answered) {
+        snprintf(why, CAMERA_WHY, "%s", silent);
+        return false;
+    }
     snprintf(why, CAMERA_WHY,
              "camera %s (%s) offers no format, or not the wanted one, that monocle reads; to list the formats, run: "
              "monocle cameras",
