@@ -85,8 +85,10 @@ static enum probe_status check(struct kernel_task *task, int i, char *got)
         common.bytes = *bytes < argument->bytes ? *bytes : argument->bytes;
         return spec_same(&common, got, reference, task->why) ? PROBE_PASSED : PROBE_WRONG;
     }
-    if (!argument->has_reference)
-        memcpy(reference, got, *bytes = argument->bytes);
+    if (argument->has_reference)
+        return PROBE_PASSED;
+    user_data_write(&task->data, reference, got, argument->bytes);
+    user_data_write(&task->data, bytes, &argument->bytes, sizeof(*bytes));
     return PROBE_PASSED;
 }
 
@@ -176,6 +178,14 @@ static cl_int time_timed(const struct timed *timed, const struct user_request *r
     return result;
 }
 
+static cl_int time_launches(const struct kernel_task *task, const struct user_build *build)
+{
+    double *launch_ms = task->data.sizes->launch_ms, ms[SPEC_LAUNCHES] = {0};
+    const cl_int result = user_build_launches(build, ms);
+    user_data_write(&task->data, launch_ms, ms, sizeof(ms));
+    return result;
+}
+
 // ---- accesses out of bounds, in pages without access ----
 
 static const struct kernel_task *running; // for the handler of signals
@@ -217,7 +227,7 @@ static enum probe_status answer(struct kernel_task *task, struct timed **first, 
     else if (*timed && request->action == USER_TIME)
         result = time_timed(*timed, request, &task->reply.ms);
     else if (*timed && request->action == USER_LAUNCHES)
-        result = user_build_launches(&(*timed)->build, task->data.sizes->launch_ms);
+        result = time_launches(task, &(*timed)->build);
     else if (*timed)
         release_timed(timed), result = CL_SUCCESS;
     if (result != CL_SUCCESS && !task->why[0])

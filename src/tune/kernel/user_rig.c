@@ -48,7 +48,7 @@ bool user_data_open(struct user_data *data, struct spec *spec, int fd)
         return false;
     if (fstat(data->fd, &status) != 0)
         return false;
-    data->map = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, data->fd, 0);
+    data->map = mmap(NULL, (size_t)status.st_size, PROT_READ | (owns ? PROT_WRITE : 0), MAP_SHARED, data->fd, 0);
     if (data->map == MAP_FAILED) {
         data->map = NULL;
         return false;
@@ -60,6 +60,13 @@ bool user_data_open(struct user_data *data, struct spec *spec, int fd)
     }
     lay_out(data, spec);
     return true;
+}
+
+void user_data_write(const struct user_data *data, void *to, const void *from, size_t bytes)
+{
+    mprotect(data->map, data->bytes, PROT_READ | PROT_WRITE);
+    memcpy(to, from, bytes);
+    mprotect(data->map, data->bytes, PROT_READ);
 }
 
 void user_data_close(struct user_data *data)

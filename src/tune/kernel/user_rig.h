@@ -23,6 +23,8 @@ struct user_data {
 // Makes the memory, or maps the memory `fd` of the parent if that is not -1, and sets the sizes of the vectors. The
 // content is undefined at first. Returns false on failure (errno). The caller calls user_data_close in any case.
 bool user_data_open(struct user_data *data, struct spec *spec, int fd);
+// Writes to the memory of the parent, which is otherwise read-only: a kernel on a CPU may write anywhere.
+void user_data_write(const struct user_data *data, void *to, const void *from, size_t bytes);
 void user_data_close(struct user_data *data);
 
 struct user_rig {
