@@ -536,16 +536,19 @@ struct line_merge {
     bool newer;
 };
 
+// Compares the keys. Users' kernels with the same name may be different kernels.
+static int compare_entry(const void *entry, const void *row)
+{
+    const struct tuned_entry *one = entry, *other = ((const struct merge_row *)row)->entry;
+    const int order = tuned_key_compare(&one->key, &other->key);
+    return order != 0 || strncmp(one->key.pass, "kernel:", 7) != 0 ? order : strcmp(one->source, other->source);
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct merge_row *one = a, *other = b;
-    const int order = tuned_key_compare(&one->entry->key, &other->entry->key);
+    const int order = compare_entry(one->entry, other);
     return order != 0 ? order : (one->number > other->number) - (one->number < other->number);
-}
-
-static int compare_key(const void *key, const void *row)
-{
-    return tuned_key_compare(key, &((const struct merge_row *)row)->entry->key);
 }
 
 // Sorts the entries. The last one with the same key counts.
@@ -556,7 +559,7 @@ static void merge_sort(struct line_merge *merge, const struct tuned_list *entrie
         merge->row[i] = (struct merge_row){entries->entry[i], i, MERGE_ADDED};
     qsort(merge->row, entries->count, sizeof(*merge->row), compare_rows);
     for (size_t i = 0; i < entries->count; i++) {
-        if (i + 1 == entries->count || compare_key(&merge->row[i].entry->key, &merge->row[i + 1]) != 0)
+        if (i + 1 == entries->count || compare_entry(merge->row[i].entry, &merge->row[i + 1]) != 0)
             merge->row[merge->count++] = merge->row[i];
     }
 }
@@ -565,7 +568,7 @@ static void merge_sort(struct line_merge *merge, const struct tuned_list *entrie
 static bool drop_replaced(void *context, const struct tuned_entry *old)
 {
     struct line_merge *merge = context;
-    struct merge_row *row = bsearch(&old->key, merge->row, merge->count, sizeof(*row), compare_key);
+    struct merge_row *row = bsearch(old, merge->row, merge->count, sizeof(*row), compare_entry);
     if (!row)
         return false;
     const bool skip = merge->newer && strcmp(old->date, row->entry->date) >= 0;

@@ -97,9 +97,9 @@ void tuned_user_path(char path[PATH_MAX]);
 struct tuned_counts {
     size_t added, replaced, skipped;
 };
-// Merges entries into the user's file. An entry replaces the lines with its key. With `newer`, an entry is skipped if
-// its date is not later than such a line's. The file changes at once or not at all, and several processes may merge at
-// the same time. Returns false on failure (logged); the file is then unchanged.
+// Merges entries into the user's file. An entry replaces the lines with its key (of a user's kernel: and its source).
+// With `newer`, an entry is skipped if its date is not later than such a line's. The file changes at once or not at
+// all, and several processes may merge at the same time. Returns false on failure (logged); the file is then unchanged.
 bool tuned_merge(const struct tuned_list *entries, bool newer, struct tuned_counts *counts);
 // Adds an entry to the user's file, as tuned_merge.
 bool tuned_store(const struct tuned_entry *entry);

@@ -113,16 +113,18 @@ static void add(struct include_finder *finder, const char *directory, int length
         length = 0;
     char *path = xprintf("%.*s%s%.*s", length, directory, length > 0 && directory[length - 1] != '/' ? "/" : "",
                          name_length, name);
-    bool known = finder->files == FILES;
+    char *text = file_read_text(path, FILE_BYTES);
+    bool known = !text || finder->files == FILES;
     for (int i = 0; i < finder->files && !known; i++)
-        known = strcmp(finder->file[i], path) == 0;
-    char *text = known ? NULL : file_read_text(path, FILE_BYTES);
-    if (!text) {
+        known = file_same(finder->file[i], path);
+    if (known) {
+        free(text);
         free(path);
         return;
     }
     finder->file[finder->files++] = path;
-    fprintf(finder->out, "%s\n%s\n", path, text);
+    // The path depends on the current directory.
+    fprintf(finder->out, "%.*s\n%s\n", name_length, name, text);
     follow(finder, path, text);
     free(text);
 }
@@ -223,7 +225,7 @@ static bool load_kernel(const struct spec *spec, struct spec_kernel *kernel)
         if (!ok && kernel->cuda)
             log_error("cannot use %s: its kernel is CUDA, and there is no OpenCL kernel '%s'", spec->path, path);
         else if (!ok)
-            log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, strerror(errno));
+            log_error("cannot read kernel file '%s' of %s: %s", path, spec->path, file_read_error());
         else if (kernel->cuda)
             log_warn("%s has a CUDA kernel; monocle runs the OpenCL kernel '%s'", spec->path, path);
         else if (kernel == &spec->kernel[0] || strcmp(spec->kernel[0].file[0], kernel->file[i]) != 0)
@@ -271,7 +273,7 @@ bool spec_load(struct spec *spec, const char *path)
     char *text = file_read_text(path, SPEC_BYTES);
     *spec = (struct spec){.kernels = 0};
     if (!text) {
-        log_error("cannot read %s: %s; give a description of a kernel (JSON)", path, strerror(errno));
+        log_error("cannot read %s: %s; give a description of a kernel (JSON)", path, file_read_error());
         return false;
     }
     bool ok = spec_parse(spec, text, path, why);
@@ -385,8 +387,12 @@ static bool fill_file(const struct spec *spec, const struct spec_argument *argum
     size_t bytes = 0;
     char *path = spec_file(spec, source);
     char *content = file_read(path, argument->bytes, &bytes);
-    if (!content)
-        log_error("cannot read '%s' for argument '%s' of %s: %s", source, argument->name, spec->path, strerror(errno));
+    if (!content && errno == EFBIG)
+        log_error("'%s' has over %zu bytes, the size of argument '%s' of %s", source, argument->bytes, argument->name,
+                  spec->path);
+    else if (!content)
+        log_error("cannot read '%s' for argument '%s' of %s: %s", source, argument->name, spec->path,
+                  file_read_error());
     else if (bytes != argument->bytes)
         log_error("'%s' has %zu bytes, but argument '%s' of %s has %zu", source, bytes, argument->name, spec->path,
                   argument->bytes);
