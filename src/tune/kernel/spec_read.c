@@ -297,8 +297,21 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
                   name);
 }
 
-// Reads FillType, FillValue, DataSource and RandomSeed.
-static bool read_content(struct reader *reader, const json_t *json, const struct spec_type *type,
+// Refuses an expression that depends on the configuration or on a repetition.
+static bool check_fixed(struct reader *reader, const char *text)
+{
+    struct spec *spec = reader->spec;
+    const int loops = spec->loops;
+    uint32_t params;
+    char why[SPEC_WHY] = "it must not depend on a parameter";
+    spec->loops = 0;
+    const bool ok = spec_check(spec, text, &params, why) && params == 0;
+    spec->loops = loops;
+    return ok || refuse(reader, "FillValue '%.60s': %s", text, why);
+}
+
+// Reads FillType, FillValue, DataSource and RandomSeed. `fixed`: the content is the same for all configurations.
+static bool read_content(struct reader *reader, const json_t *json, const struct spec_type *type, bool fixed,
                          struct spec_content *content)
 {
     static const char *const words[] = {"Constant", "Random", "Generator", "BinaryRaw", "Uninitialized", NULL};
@@ -317,7 +330,8 @@ static bool read_content(struct reader *reader, const json_t *json, const struct
         if (json_is_string(lane)) {
             if (!spec_evaluate(reader->spec, json_string_value(lane), NULL, &number, why))
                 return refuse(reader, "FillValue '%.60s': %s", json_string_value(lane), why);
-            if (type->lanes == 1 && !take_expression(reader, lane, "FillValue", &content->source))
+            if (fixed ? !check_fixed(reader, json_string_value(lane))
+                      : !take_expression(reader, lane, "FillValue", &content->source))
                 return false;
         } else if (json_is_number(lane)) {
             number = value_of_real(json_number_value(lane));
@@ -382,7 +396,7 @@ static bool read_argument(struct reader *reader, const json_t *json)
     if (memory == SPEC_LOCAL)
         return true;
     argument->bytes = (size_t)argument->type.bytes * (size_t)argument->type.lanes;
-    if (!read_content(reader, json, &argument->type, &argument->in))
+    if (!read_content(reader, json, &argument->type, argument->type.lanes > 1, &argument->in))
         return false;
     if (memory == SPEC_SCALAR && argument->in.fill != SPEC_CONSTANT && argument->in.fill != SPEC_FILE)
         return refuse(reader, "the FillType of a scalar must be Constant or BinaryRaw");
@@ -486,7 +500,7 @@ static bool read_references(struct reader *reader, const json_t *list)
         if (!argument || argument->memory != SPEC_VECTOR)
             return refuse(reader, "no vector argument has the name '%.60s'", name);
         argument->output = argument->has_reference = true;
-        if (!read_content(reader, element, &argument->type, &argument->reference) ||
+        if (!read_content(reader, element, &argument->type, true, &argument->reference) ||
             !read_tolerance(reader, element, &argument->tolerance))
             return false;
     }
@@ -714,7 +728,10 @@ static bool read_step(struct reader *reader, const json_t *json, const char *whe
     }
     if (name && step->kernel < 0)
         return refuse(reader, "no kernel of KernelSpecification has this KernelName");
-    if (name && json_object_get(json, "GlobalSize") &&
+    const bool sized = json_object_get(json, "GlobalSize") || json_object_get(json, "LocalSize");
+    if (sized && group)
+        return refuse(reader, "GlobalSize and LocalSize need KernelName");
+    if (sized &&
         (!read_sizes(reader, json, "GlobalSize", step->global) || !read_sizes(reader, json, "LocalSize", step->local)))
         return false;
     if (!read_changes(reader, json, step) || !read_swap(reader, json_object_get(json, "Swap"), step))

@@ -2,9 +2,12 @@
 #include "tune/kernel/spec.h"
 
 #include "base/log.h"
+#include "tune/kernel/user_rig.h"
 #include "unit.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <unistd.h>
 
 #define FIFTY "12345678901234567890123456789012345678901234567890"
 #define LONG FIFTY FIFTY FIFTY FIFTY
@@ -208,6 +211,13 @@ static const struct {
     {SPEC(X_AND_N, "",
           KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"ValidationMethod\":\"x\"}]"),
      "ValidationMethod is 'x', but must be one of SideBySideComparison, "},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float2\",\"Size\":1,\"FillValue\":[1,\"X\"]}")),
+     "FillValue 'X': it must not depend on a parameter"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) ",\"ReferenceArguments\":[{\"TargetName\":\"out\",\"FillValue\":\"X\"}]"),
+     "ReferenceArguments[0]: FillValue 'X': it must not depend on a parameter"},
+    {COMPOSED("[{\"KernelName\":\"k\",\"LocalSize\":{\"X\":1}}]"), "Launches[0]: GlobalSize.X is missing"},
+    {COMPOSED("[{\"LocalSize\":{\"X\":1},\"Launches\":[{\"KernelName\":\"l\"}]}]"),
+     "Launches[0]: GlobalSize and LocalSize need KernelName"},
     {COMPOSED("[]"), "Launches is not a list"},
     {COMPOSED("7"), "Launches is not a list"},
     {COMPOSED("[{}]"), "Launches[0]: a launch has either KernelName or Launches"},
@@ -465,6 +475,26 @@ static void test_same(void)
     CHECK(!spec_same(&integers, &(int){100001}, &(int){100000}, why)); // integers have no tolerance
 }
 
+// A child's memory is read-only: a read() to it fails.
+static void test_data(void)
+{
+    struct spec spec;
+    struct user_data data, child;
+    char why[SPEC_WHY];
+    const int zero = open("/dev/zero", O_RDONLY);
+    CHECK(read_spec(&spec, GOOD, why) && user_data_open(&data, &spec, -1));
+    data.map[data.reference[0]] = 1;
+    if (CHECK(user_data_open(&child, &spec, dup(data.fd)))) {
+        CHECK(read(zero, child.map + child.reference[0], 1) == -1 && child.map[child.reference[0]] == 1);
+        user_data_write(&child, child.map + child.reference[0], "2", 1);
+        CHECK(data.map[data.reference[0]] == '2' && read(zero, child.sizes, 1) == -1);
+    }
+    user_data_close(&child);
+    user_data_close(&data);
+    spec_finish(&spec);
+    close(zero);
+}
+
 int main(void)
 {
     log_set_level(LOG_SILENT);
@@ -479,5 +509,6 @@ int main(void)
     test_content();
     test_half();
     test_same();
+    test_data();
     return check_end(&unit);
 }
