@@ -13,6 +13,7 @@
 void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
 {
     const struct live_tuning_state *at = &s->tuning;
+    const char *pause = s->settings->tune ? " (paused: frames would be skipped)" : " (paused: tune is off)";
     text[0] = '\0';
     if (!s->settings->tune && at->phase != LIVE_TUNING_TUNING)
         return;
@@ -28,7 +29,7 @@ void status_tuning_words(const struct status *s, char text[TUNING_WORDS])
             snprintf(text, TUNING_WORDS, "starting");
         else
             snprintf(text, TUNING_WORDS, "%s: %d of %d, %.2f x%s", at->pass, at->tried, at->total, at->gain,
-                     at->paused ? " (paused)" : "");
+                     at->paused ? pause : "");
         break;
     case LIVE_TUNING_DONE:
         snprintf(text, TUNING_WORDS, "done, %d of %d passes faster", at->faster, s->pane.passes);
