@@ -9,6 +9,7 @@
 #include "base/installed_program.h"
 #include "base/json_text.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "path/pass_tuned.h"
 #include "tune/kernel/user_rig.h"
 
@@ -62,7 +63,12 @@ static const struct user_kernel *kernel_of(const struct subject *subject)
 
 void user_kernel_print_device(const struct device_info *info, char text[200])
 {
-    snprintf(text, 200, "%.64s: %.128s", info->platform_name, info->name);
+    cl_device_id all[DEVICE_MAX];
+    cl_uint count = 0, at = 0; // of equal GPUs, the place differs
+    clGetDeviceIDs(info->platform, CL_DEVICE_TYPE_ALL, DEVICE_MAX, all, &count);
+    while (at < count && at < DEVICE_MAX && all[at] != info->id)
+        at++;
+    snprintf(text, 200, "%.64s: %.128s %u", info->platform_name, info->name, at);
 }
 
 // Starts a child. `oclgrind`: the program that it runs in, which has one device and writes to the file `log`; NULL:
@@ -259,7 +265,9 @@ static bool make_references(struct user_kernel *user)
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; status != PROBE_PASSED && i < (spec->references > 0 ? 1 : subject->presets); i++)
         status = ask(user, subject->preset[i], USER_REFERENCE, REFERENCE_LIMIT_S * 1000, why);
-    user->limit_ms += LIMIT_REFERENCES * (int)((clock_now_ns() - start_ns) / 1000000);
+    // Validations that run at the same time share the device.
+    const int cpus = workers_available(), jobs = cpus < IDLE_MAX ? cpus : IDLE_MAX;
+    user->limit_ms += LIMIT_REFERENCES * jobs * (int)((clock_now_ns() - start_ns) / 1000000);
     if (status != PROBE_PASSED)
         log_error("cannot compute the reference of %s: %s", spec->path, why);
     return status == PROBE_PASSED;
@@ -459,9 +467,11 @@ static json_t *find_faults(const struct user_kernel *user, int configuration, ch
     }
     const int log = memfd_create("monocle-oclgrind", MFD_CLOEXEC);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), log);
-    struct child *child = start_child(user, program, path);
+    struct child *child = NULL;
     copy_tuple(user, &request);
-    if (child)
+    if (log < 0 || access(path, W_OK) != 0)
+        snprintf(reply.why, VERDICT_TEXT, "its log cannot be written: %s", strerror(errno));
+    else if ((child = start_child(user, program, path)))
         ask_child(&child, &request, REFERENCE_LIMIT_S * 1000, &reply);
     child_close(child);
     char *text = file_take(log, LOG_BYTES, &bytes);
@@ -469,6 +479,8 @@ static json_t *find_faults(const struct user_kernel *user, int configuration, ch
     free(text);
     if (faults && (json_array_size(faults) > 0 || reply.status == PROBE_PASSED || reply.status == PROBE_WRONG))
         return faults;
+    if (!text && log >= 0)
+        snprintf(reply.why, VERDICT_TEXT, "its log cannot be read: %s", strerror(errno));
     json_decref(faults);
     memcpy(why, reply.why, VERDICT_TEXT);
     return NULL;
@@ -554,7 +566,7 @@ static void set_used(struct user_kernel *user)
             continue;
         subject->used = parse_configuration(&subject->space, next.entry->choice);
         subject->has_used = subject->used >= 0;
-        subject->used_exactly = next.match == TUNED_EXACT && !next.stale;
+        subject->used_exactly = next.match == TUNED_EXACT;
     }
 }
 
@@ -585,18 +597,21 @@ static void close_kernel(struct subject *subject)
     free(user);
 }
 
-// Adds the description's default, or else configurations from all parts of the space.
+// Adds the first configuration with the description's defaults, or else configurations from all parts of the space.
 static bool add_presets(struct subject *subject, const struct spec *spec)
 {
     enum { SPREAD = 4 };
     const struct space *space = &subject->space;
-    uint16_t tuple[SPACE_PARAMS];
-    bool any = false;
-    for (int p = 0; p < space->params; p++) {
+    bool any = false, found = false;
+    for (int p = 0; p < space->params; p++)
         any = any || spec->preset[p] >= 0;
-        tuple[p] = (uint16_t)(spec->preset[p] >= 0 ? spec->preset[p] : 0);
+    for (int c = 0; any && !found && c < space->count; c++) {
+        found = true;
+        for (int p = 0; p < space->params; p++)
+            found = found && (spec->preset[p] < 0 || spec->preset[p] == space_tuple(space, c)[p]);
+        subject->preset[0] = c;
     }
-    if (any && (subject->preset[0] = space_find(space, tuple)) < 0) {
+    if (any && !found) {
         log_error("cannot use %s: its conditions do not allow the defaults of its parameters", spec->path);
         return false;
     }

@@ -11,7 +11,8 @@ struct user_budget {
 };
 
 // Reads the description and its kernels. NULL on failure (logged). Each configuration is validated on the whole input,
-// in a child process, for at most 30 s and 10 times the duration of the reference. A child that ends is replaced.
+// in a child process, for at most 30 s and, for each processor (up to 16), 10 times the duration of the reference. A
+// child that ends is replaced.
 struct subject *user_kernel_open(struct device *device, const char *path, struct user_budget *budget);
 
 // Returns true if the path is one of the files that the description names.
@@ -32,7 +33,7 @@ enum kernel_word {
     KERNEL_WORD_PARENT,
     KERNEL_WORD_SPEC,   // path of the description
     KERNEL_WORD_HASH,   // spec.hash
-    KERNEL_WORD_DEVICE, // platform and name
+    KERNEL_WORD_DEVICE, // platform, name and place
     KERNEL_WORDS,
 };
 

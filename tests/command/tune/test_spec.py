@@ -258,6 +258,12 @@ def check(c):
     spec["ConfigurationSpace"]["TuningParameters"][0]["Default"] = 2
     code, (found,), err = tune(spec, "--check")
     c.check(code == 1 and "refused" in found["failed"] and err == "", found, err)
+    os.mkdir(at("bin"))
+    with open(at("bin/oclgrind"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nhead -c 20M /dev/zero > $2\nshift 2\nexec \"$@\"\n")
+    os.chmod(at("bin/oclgrind"), 0o755)
+    code, found, err = tune(stored, "--check", PATH=at("bin") + ":" + os.environ["PATH"])
+    c.check(code == 0 and found[0]["unchecked"] == "its log cannot be read: File too large", code, found, err)
     code, _, err = run(MISLED, "tune", "--check", "-f", "gray", **settings())
     c.check(code == 2 and "--check needs SPEC.json" in err, code, err)
 
@@ -396,8 +402,8 @@ def stored(c):
     no other one is faster. Another kernel text has no entry."""
     spec = description(["1", "1 + 0", "1,HOW=1"])
     spec["KernelSpecification"]["ProblemSize"] = [64, 64]
-    spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "X", "Values": [1], "Default": 1})
-    spec["ConfigurationSpace"]["Conditions"] = ["HOW != '1,HOW=1'"]
+    spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "X", "Values": [0, 1]}) # 1 is the first one allowed
+    spec["ConfigurationSpace"]["Conditions"] = ["HOW != '1,HOW=1'", "X > 0"]
     code, (found,), err = tune(spec, "-b", "2")
     c.check(code == 0 and found["used"] == found["default"] == "HOW=1,X=1", found, err)
     path = at("data/monocle/tuned")
@@ -420,6 +426,23 @@ def stored(c):
         file.write("// another text")
     code, out, err = run(MISLED, "tune", at("spec.json"), "--json", "-b", "1", **settings())
     c.check(code == 0 and json.loads(out)["used"] == "HOW=1,X=1", out, err)
+
+
+def places(c):
+    """A result is found again from another directory. Kernels with equal names have results of their own."""
+    spec = description([1])
+    for name in "a", "b":
+        os.mkdir(at(name))
+        for file, text in [("of.h", f"// {name}"), ("r.cl", REFERENCE), ("k.cl", "#include \"of.h\"\n" + KERNEL),
+                           ("spec.json", json.dumps(spec))]:
+            with open(at(name + "/" + file), "w", encoding="utf-8") as out:
+                out.write(text)
+    for cwd, path, count in [(at("."), "a/spec.json", 1), (at("a"), "spec.json", 1), (at("data"), at("a/spec.json"), 1),
+                             (at("."), "b/spec.json", 2), (at("."), "a/spec.json", 2)]:
+        code, out, err = run(MISLED, "tune", path, "-b", "1", cwd=cwd, **settings())
+        with open(at("data/monocle/tuned"), encoding="utf-8") as file:
+            found = [line for line in file if line.startswith("kernel:spec\t")]
+        c.check(code == 0 and len(found) == count, cwd, path, found, out, err)
 
 
 def several(c):
@@ -494,7 +517,10 @@ def kinds(c):
 def refuses(c):
     """Each wrong description or argument gives one line, before a kernel runs."""
     good, missing, size, large, unknown, binary, lines, both = (description([1]) for _ in range(8))
-    metrics, listed, image, same = (description([1]) for _ in range(4))
+    metrics, listed, image, same, pipe, longer = (description([1]) for _ in range(6))
+    os.mkfifo(at("pipe"))
+    pipe["KernelSpecification"]["KernelFile"] = "pipe"
+    longer["KernelSpecification"]["Arguments"][1].update(FillType="BinaryRaw", DataSource="k.cl")
     same.update(KernelSpecification=2 * [same["KernelSpecification"]], Launches=[{"KernelName": "k"}])
     same["KernelSpecification"][1] = {**same["KernelSpecification"][0], "Arguments": ["n"]}
     image["KernelSpecification"]["Arguments"][1]["MemoryType"] = "Image"
@@ -512,7 +538,8 @@ def refuses(c):
             ("{", (), 3, "line 1: "), ("[]", (), 3, "the object KernelSpecification is missing"),
             (missing, (), 3, "none.cl' of "), (size, (), 3, "must be a whole number"),
             (large, (), 3, "argument 'in' has 262144 MiB"), (unknown, (), 3, "there is no name 'SIZE'"),
-            (binary, (), 3, "cannot read 'none.bin' for argument 'in'"),
+            (binary, (), 3, "cannot read 'none.bin' for argument 'in'"), (pipe, (), 3, ": it is not a regular file"),
+            (longer, (), 3, "'k.cl' has over 16 bytes, the size of argument 'in' of "),
             (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
             (metrics, (), 3, "no metric has the name 'GBs'"),
             (listed, (), 3, "General.Metrics: it is not an object"),
@@ -525,8 +552,9 @@ def refuses(c):
         c.check(got == code and found == [] and err.count("\n") == 1 and says in err, says, got, err)
     code, _, err = run(MONOCLE, "tune", at("absent.json"), **settings())
     c.check(code == 3 and err.count("\n") == 1 and "No such file" in err, code, err)
-    code, _, err = run(MONOCLE, "tune", at("data"), **settings())
-    c.check(code == 3 and err.count("\n") == 1 and "Is a directory" in err, code, err)
+    for path, says in ("data", "Is a directory"), ("pipe", "it is not a regular file"):
+        code, _, err = run(MONOCLE, "tune", at(path), **settings())
+        c.check(code == 3 and err.count("\n") == 1 and says in err, code, err)
 
 
 def overwrites(c):
@@ -581,5 +609,5 @@ def endless(c):
 
 
 sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
-                      references, limits, stored, several, cuda, kinds, refuses, overwrites, names, endless,
+                      references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names, endless,
                       before=prepare))
