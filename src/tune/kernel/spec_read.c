@@ -39,22 +39,29 @@ static bool refuse(struct reader *reader, const char *format, ...)
 
 // ---- members ----
 
+// Notes a member that has no effect.
+static void note(struct reader *reader, const char *key)
+{
+    char *list = reader->spec->ignored;
+    const size_t used = strlen(list);
+    if (!strstr(list, key))
+        snprintf(list + used, sizeof(reader->spec->ignored) - used, "%s%s", used > 0 ? ", " : "", key);
+    text_join_lines(list);
+}
+
 // Notes the members that have no effect.
 static void note_ignored(struct reader *reader, const json_t *object, const char *const *known)
 {
     const char *key;
     json_t *value;
-    char *list = reader->spec->ignored;
     json_object_foreach((json_t *)object, key, value)
     {
-        const size_t used = strlen(list);
         bool found = false;
         for (int i = 0; known[i] && !found; i++)
             found = strcmp(known[i], key) == 0;
-        if (!found && !strstr(list, key))
-            snprintf(list + used, sizeof(reader->spec->ignored) - used, "%s%s", used > 0 ? ", " : "", key);
+        if (!found)
+            note(reader, key);
     }
-    text_join_lines(list);
 }
 
 // Copies a name or an expression, in one line. Returns true.
@@ -771,10 +778,13 @@ static bool read_steps(struct reader *reader, const json_t *list, const char *wh
 
 // ---- the description ----
 
-static void read_budget(struct spec *spec, const json_t *list)
+static void read_budget(struct reader *reader, const json_t *list)
 {
+    struct spec *spec = reader->spec;
     const json_t *element;
     size_t i;
+    if (list && !json_is_array(list))
+        note(reader, "Budget");
     json_array_foreach((json_t *)list, i, element)
     {
         const char *type = json_string_value(json_object_get(element, "Type"));
@@ -785,6 +795,8 @@ static void read_budget(struct spec *spec, const json_t *list)
             spec->fraction = value;
         else if (type && strcmp(type, "TuningDuration") == 0 && value > 0 && value <= 1e6)
             spec->seconds = value;
+        else
+            note(reader, "Budget.Type or BudgetValue");
     }
 }
 
@@ -816,9 +828,7 @@ static bool read_general(struct reader *reader, const json_t *json)
         return true;
     if (spec->metrics.count > 0)
         return refuse(reader, "no metric has the name '%.60s' of Objective", wanted);
-    json_t *unknown = json_pack("{s:n}", "Objective"); // such as that of a program that defines GFLOPs itself
-    note_ignored(reader, unknown, (const char *const[]){NULL});
-    json_decref(unknown);
+    note(reader, "Objective"); // such as that of a program that defines GFLOPs itself
     spec->metrics.maximize = false;
     return true;
 }
@@ -854,7 +864,7 @@ static bool read_spec(struct reader *reader, const json_t *json)
     if (!(reference = json_object_get(json, "ReferenceKernel")))
         reference = json_object_get(first, "ReferenceKernel");
     note_ignored(reader, json, known);
-    read_budget(spec, json_object_get(json, "Budget"));
+    read_budget(reader, json_object_get(json, "Budget"));
     const json_t *launches = json_object_get(json, "Launches");
     reader->composed = launches != NULL;
     if (!read_space(reader, json_object_get(json, "ConfigurationSpace")) ||

@@ -583,6 +583,18 @@ def names(c):
         c.check(code == 0 and b"HOW=1,T=/*\\x1b[31m" in out and b"\x1b" not in out and err == "", name, code, out, err)
 
 
+def twins(c):
+    """The kernels run on the second one of two equal devices, not on the first one, which crashes here."""
+    env = {"POCL_DEVICES": "pthread pthread", "TEST_MISBEHAVE": "crash"}
+    code, found, err = tune(description([1]), "-d", "1", "-b", "1", TEST_ONLY="none", **env)
+    if code != 0 or "pthread" not in found[0]["device"]:
+        print("left out: needs PoCL, and no other device")
+        return
+    for device in 0, 1:
+        code, found, err = tune(description([1]), "-d", str(device), "-b", "1", TEST_ONLY=" 0", **env)
+        c.check((code == 0) == (device == 1), device, code, found, err)
+
+
 @slow
 def endless(c):
     """A signal ends a run whose inputs or reference take forever."""
@@ -609,5 +621,5 @@ def endless(c):
 
 
 sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
-                      references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names, endless,
-                      before=prepare))
+                      references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names, twins,
+                      endless, before=prepare))

@@ -310,10 +310,11 @@ static void test_launches(void)
                  "{\"KernelName\":\"l\",\"Condition\":\"i == X - 1\",\"Repeat\":2,"
                  "\"Arguments\":{\"a\":\"fixed\"},\"Macros\":{\"LAST\":\"i + 0.5\",\"STEP\":\"j\"},"
                  "\"GlobalSize\":{\"X\":\"5 * X\"},\"LocalSize\":{\"X\":2,\"Y\":\"j + 1\"}}]},"
-                 "{\"KernelName\":\"l\",\"Condition\":\"X < 4\",\"Repeat\":1,\"Arguments\":{\"n\":\"102 + i\"}}]"),
+                 "{\"KernelName\":\"l\",\"Condition\":\"X < 4\",\"Repeat\":1,\"Arguments\":{\"n\":\"102 + i\"}}],"
+                 "\"Budget\":[{\"Type\":\"ConfigurationCount\",\"BudgetValue\":\"9\"}]"),
         why));
     CHECK_TEXT(why, "");
-    CHECK_TEXT(spec.ignored, "");
+    CHECK_TEXT(spec.ignored, "Budget.Type or BudgetValue");
     // X=2,N=10: k with i=0, k with i=1, l twice with i=1, l
     if (!CHECK(spec_run_open(&run, &spec, false, space_tuple(&spec.space, 2), why)) || !CHECK(run.launches == 5))
         return;
