@@ -86,7 +86,8 @@ def tunes(c):
 
 def quits(c):
     """A signal ends the run while a child hangs. No frame of the recording is lost, and no child is left."""
-    process = start("--record", "cut.y4m", TEST_MISBEHAVE="hang", TEST_ONLY="generic", TEST_CHILDREN=at("hung"))
+    process = start("--record", "cut.y4m", "--socket", at("m"), TEST_MISBEHAVE="hang", TEST_ONLY="generic",
+                    TEST_CHILDREN=at("hung"))
     frames = 0
     for line in process.stdout:
         event = json.loads(line)
@@ -96,12 +97,14 @@ def quits(c):
         # the first child is the probe of the default, the second one its validation
         if len(children) >= 3 and frames > 0:
             break
+    c.check(run(MISLED, "ctl", at("m"), "set", "tune", "off")[0] == 0, "off")
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     c.check(process.returncode == 130 and err.count("\n") == 1, process.returncode, err)
     summary = json.loads(out.splitlines()[-1])
     c.check(summary["event"] == "summary" and summary["frames"] >= frames > 0, summary)
-    c.check(summary["tuning"]["state"] in ("tuning", "paused"), summary["tuning"])
+    c.check(summary["tuning"]["state"] == "paused", summary["tuning"])
+    c.check(summary["tuning"]["text"].endswith(" (paused: tune is off)"), summary["tuning"])
     c.check(wait_until(lambda: not any(os.path.exists("/proc/%d" % child) for child in children)), "a child is left")
     c.check(stored(c) == [], "the search was cut short", stored(c))
     check_frames(c, "cut.y4m", summary)
