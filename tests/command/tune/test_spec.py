@@ -227,6 +227,8 @@ def objective(c):
         general["Minimize"] = minimize
         code, (found,), err = tune(spec, "--t4", at("t4.json"))
         c.check(code == 0 and found["best"] == f"HOW={best}" and err == "", minimize, found, err)
+        c.check(math.isclose(found["best_metrics"]["score"], best ** 14 / found["best_ms"]), found)
+        c.check([trial.get("metrics", {}).get("none") for trial in found["trials"]] == [None, 1 / 8, 1 / 18], found)
         with open(at("t4.json"), encoding="utf-8") as file:
             rows = [{of["name"]: of["value"] for of in row["measurements"]} for row in json.load(file)["results"]]
         for how, row in zip((1, 9, 19), rows, strict=True):
