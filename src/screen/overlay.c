@@ -583,7 +583,8 @@ static struct help help_fitting(const struct canvas *canvas, const struct overla
     }
     help = help_layout(canvas, overlay->keys, least, 2, false);
     const int excess = help.box.width - canvas->width;
-    const bool legible = excess <= help.columns * help.metrics.body.advance; // half of each explanation
+    // Each of the two blocks keeps at least half of the letters of its explanations.
+    const bool legible = excess <= help.columns * help.metrics.body.advance;
     return legible && help.box.height <= canvas->height ? help : help_layout(canvas, overlay->keys, least, 1, false);
 }
 

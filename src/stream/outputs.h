@@ -119,8 +119,8 @@ bool outputs_send_again(struct outputs *outputs, const struct panes *panes);
 // Results have this size from now on. False: a recording or the virtual camera has begun with another size, which it
 // keeps.
 bool outputs_resize(struct outputs *outputs, int width, int height);
-// Opens the virtual camera, if there is one, with results of this size. False (logged): it stays as it was,
-// or has stopped: then `encode` has no width.
+// Opens the virtual camera, if there is one, with results of this size. False (logged): it stays as it was, or
+// it has stopped, and the width of `encode` is 0.
 bool outputs_reopen(struct outputs *outputs, int width, int height);
 void outputs_stop_recording(struct outputs *outputs); // because the size changed (logged; the note reports it)
 // After outputs_watch: outputs->resting is true if no program has read the virtual camera for 2 s. The virtual camera

@@ -401,8 +401,15 @@ static bool run_build(void *built, int runs)
 
 struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number)
 {
-    static const struct subject_type type = {prepare, validate,   build,     time_build, release, print,
-                                             store,   close_pass, run_build, NULL,       NULL};
+    static const struct subject_type type = {.prepare = prepare,
+                                             .validate = validate,
+                                             .build = build,
+                                             .time = time_build,
+                                             .release = release,
+                                             .print = print,
+                                             .store = store,
+                                             .close = close_pass,
+                                             .run = run_build};
     struct tune_pass *pass = xalloc(sizeof(*pass));
     char why[CHAIN_ERROR];
     pass->target = chain_target(target);

@@ -5,6 +5,7 @@
 
 struct search;
 
+enum { SEARCH_AUTO, SEARCH_RANDOM };
 #define SEARCH_CHOICES "auto|random"
 
 // Opens a search over a space, which must not change until search_close. The same seed and the same results give the

@@ -468,7 +468,7 @@ int t4_best(const struct t4_table *table)
 
 enum { MARKS = 3 };
 
-static const char *const searches[] = {"auto", "random"}; // as SEARCH_CHOICES
+static const char *const searches[] = {[SEARCH_AUTO] = "auto", [SEARCH_RANDOM] = "random"};
 enum { SEARCHES = sizeof(searches) / sizeof(*searches) };
 
 // After a quarter, half and all of the budget: the optimum's time divided by the best time found, one value per seed.
@@ -562,7 +562,7 @@ static bool play_all(const struct replay *replay, const struct t4_table *table, 
         if (replay->search >= 0 && replay->search != i)
             continue;
         for (int seed = 1; seed <= replay->seeds && !process_interrupted(); seed++)
-            play(replay, table, i == 1, (uint64_t)seed, &nearness);
+            play(replay, table, i == SEARCH_RANDOM, (uint64_t)seed, &nearness);
         if (json)
             json_array_append_new(json_object_get(json, "searches"), row_json(replay, searches[i], &nearness));
         else

@@ -159,8 +159,9 @@ static void test_finds(void)
     space_finish(&space);
 }
 
-// `auto` learns what two parameters do together from configurations that differ in the others: there are five pairs, of
-// which each costs 1 ms but for one of its nine values (mean after 40 of 59,049 with other models: 3.2 ms and more).
+// `auto` learns what two parameters do together from configurations that differ in the others. The ten parameters are
+// five pairs. Each pair adds 1 ms, except at one of its nine combinations of values. A model of a single distance over
+// all parameters reaches a mean of 3.2 ms after 40 configurations, a product without constants 2.9 ms.
 static void test_pairs(void)
 {
     enum { PARAMS = 10, VALUES = 3, CONFIGURATIONS = 59049, SEEDS = 10 };

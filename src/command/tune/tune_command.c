@@ -266,7 +266,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
     run->budget = budget_of(of);
     const struct tuner_setup setup = {
         .subject = subject,
-        .random = of->search == 1,
+        .random = of->search == SEARCH_RANDOM,
         .seed = (uint64_t)of->seed,
         .budget = run->budget,
         .seconds = of->seconds,
@@ -296,7 +296,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
         const bool by_time =
             of->objective == 0 &&
             (!subject->type->cost || subject->type->cost(subject, result.best, result.best_ms) == result.best_ms);
-        // Then the default's time fits the printed speed-up.
+        // The ratio of the stored times is then the printed speed-up; otherwise that is a ratio of costs.
         const double base_ms = by_time && result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
         if (stores && !kept && !ran_alone(run, &result) && subject->type->store && (!of->kernels || !of->kernels[0])) {
             const bool stored = subject->type->store(subject, result.best, result.best_ms, base_ms);

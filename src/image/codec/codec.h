@@ -44,8 +44,7 @@ const char *codec_missing_library(const char *name);
 // Returns why monocle cannot read images of this extension, such as "nef", and the remedy; NULL for other extensions.
 const char *codec_foreign_name(const char *name);
 
-// Returns the use of a file that is not an image, by its extension; NULL: not known. `video`: also of a video, which is
-// not an image.
+// Returns what a file that is no image is for, by its extension; NULL: not known. `video`: videos count as such files.
 const char *codec_misuse(const char *path, bool video);
 
 // Recognises the format by the first bytes. Returns false if they belong to no known image format.
@@ -138,8 +137,8 @@ void codec_close(struct codec *codec); // accepts NULL
 // codec_head of the same codec must then precede each decoding.
 void codec_to_srgb(struct codec *codec);
 
-// Refuses a TIFF file with an extension of camera raw files, because its first image may be a thumbnail, and a file
-// that is not an image if its extension says what it is.
+// Refuses a TIFF file with an extension of camera raw files: its first image may be a thumbnail. Refuses a file that is
+// no image if codec_misuse knows what it is for.
 bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error);
 
 // Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or exceeds the limits
