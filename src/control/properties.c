@@ -221,69 +221,37 @@ bool properties_set(const struct controlled *run, const char *name, const char *
     return finish_set(run, p, rest);
 }
 
-// Sets *value to the one after it: in `values`, or else in the choices, or on and off.
-static bool next_value(const struct property *p, const char *const *values, union setting *value,
-                       char why[PROPERTY_WHY])
+// Returns true if two texts mean the same value, such as 1 and 1.0.
+static bool same_value(const struct property *p, const char *a, const char *b)
 {
-    char word[PROPERTY_NAME];
-    union setting one = {0};
-    int at = 0;
-    for (int i = 0; values[i]; i++) {
-        if (!parse(p, values[i], &one, why))
-            return false;
-        if (memcmp(&one, value, sizes[p->type]) == 0)
-            at = values[i + 1] ? i + 1 : 0;
-    }
-    if (values[0])
-        return parse(p, values[at], value, why);
-    if (p->type == PROPERTY_NUMBER)
-        return property_fail(why, "cycle %s needs the values", p->name);
-    if (p->type == PROPERTY_FLAG)
-        value->flag = !value->flag;
-    else
-        value->choice = options_choice(p->choices, value->choice + 1, word, sizeof(word)) ? value->choice + 1 : 0;
-    return true;
-}
-
-// Cycles a property whose value is no member, by its text.
-static bool cycle_text(const struct controlled *run, const struct property *p, const char *rest,
-                       const char *const *values, char why[PROPERTY_WHY])
-{
-    char now[REQUEST_TEXT], next[PROPERTY_NAME];
-    const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
-    int i = 0;
-    print_value(run, p, rest, now);
-    if (values[0]) {
-        while (values[i] && strcmp(values[i], now) != 0)
-            i++;
-        return properties_set(run, p->name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
-    }
-    if (!choices)
-        return property_fail(why, "cycle %s needs the values", p->name);
-    i = options_find(choices, now);
-    if (!options_choice(choices, i + 1, next, sizeof(next)))
-        options_choice(choices, 0, next, sizeof(next));
-    return properties_set(run, p->name, next, why);
+    union setting one = {0}, other = {0};
+    char why[PROPERTY_WHY];
+    return strcmp(a, b) == 0 || (p->member && parse(p, a, &one, why) && parse(p, b, &other, why) &&
+                                 memcmp(&one, &other, sizes[p->type]) == 0);
 }
 
 bool properties_cycle(const struct controlled *run, const char *name, const char *const *values, char why[PROPERTY_WHY])
 {
-    char text[PROPERTY_NAME];
+    char now[REQUEST_TEXT], next[PROPERTY_NAME];
     const char *rest;
-    union setting value;
+    int i = 0;
     const struct property *p = find_writable(run, name, &rest, why);
     if (!p)
         return false;
     if (p->next && !values[0])
-        return p->next(run, text, why) && properties_set(run, name, text, why);
-    if (!p->member || p->get)
-        return cycle_text(run, p, rest, values, why);
-    memcpy(&value, (const char *)&run->stream->settings + p->member, sizes[p->type]);
-    if (!next_value(p, values, &value, why))
-        return false;
-    if (p->set) // a flag that needs more than its member
-        return properties_set(run, name, value.flag ? "on" : "off", why);
-    return set_member(run, p, &value, why) && finish_set(run, p, rest);
+        return p->next(run, next, why) && properties_set(run, name, next, why);
+    const char *choices = p->type == PROPERTY_FLAG ? "off|on" : p->choices;
+    if (!values[0] && !choices)
+        return property_fail(why, "cycle %s needs the values", name);
+    print_value(run, p, rest, now);
+    while (values[i] && !same_value(p, values[i], now))
+        i++;
+    if (values[0])
+        return properties_set(run, name, values[i] && values[i + 1] ? values[i + 1] : values[0], why);
+    i = options_find(choices, now);
+    if (!options_choice(choices, i + 1, next, sizeof(next)))
+        options_choice(choices, 0, next, sizeof(next));
+    return properties_set(run, name, next, why);
 }
 
 json_t *properties_list(const struct controlled *run)

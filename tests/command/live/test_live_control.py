@@ -787,6 +787,9 @@ def command(c):
     view = View(PATTERN, "--headless", "-f", "blur=3")
     view.client().ask("wait_frame", 1)
     rows = [(("get", "chain"), "blur=3\n"), (("set", "chain", "sobel,blur"), ""), (("get", "param/blur/radius"), "2\n"),
+            (("cycle", "param/blur/radius", "2", "7"), ""), (("get", "param/blur/radius"), "7\n"),
+            (("cycle", "param/blur/radius", "2", "7"), ""), (("get", "param/1/radius"), "2\n"),
+            (("set", "matte_wait", "1"), ""), (("cycle", "matte_wait", "1", "5"), ""), (("get", "matte_wait"), "5.0\n"),
             (("set", "param/1/radius", "4"), ""), (("get", "paused"), "false\n"), (("key", "freeze"), ""),
             (("get", "paused"), "true\n"), (("cycle", "paused"), ""), (("get", "paused"), "false\n"),
             (("key", "freeze"), ""), (("key", "look", "0"), ""), (("get", "chain"), "none\n"),
