@@ -129,24 +129,6 @@ static int next_name(struct outputs *o, const char *suffix)
                                                    : output_new_name(o->file.name, suffix);
 }
 
-bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
-{
-    int file;
-    char wanted[OUTPUT_NAME];
-    o->quality = quality;
-    o->file.asked = false;
-    memcpy(wanted, claim->path, sizeof(wanted));
-    if (!claim_make(claim, &file)) {
-        log_error("cannot record to %s: %s", wanted, strerror(errno));
-        return false;
-    }
-    memcpy(o->file.name, claim->path, sizeof(o->file.name));
-    if (!start_named(o, file, false))
-        return false;
-    memcpy(o->given, wanted, sizeof(o->given));
-    return true;
-}
-
 static void note_start(struct outputs *o)
 {
     const bool plain = o->given[0] || recording_encodes(o->file.name);
@@ -421,6 +403,26 @@ const char *outputs_failure(const struct outputs *o)
     return o->failure[0] ? o->failure : NULL;
 }
 
+bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality)
+{
+    int file;
+    char wanted[OUTPUT_NAME];
+    memcpy(wanted, claim->path, sizeof(wanted));
+    if (!claim_make(claim, &file)) {
+        log_error("cannot record to %s: %s", wanted, strerror(errno));
+        return false;
+    }
+    if (o->file.recording)
+        start_ending(o);
+    o->quality = quality;
+    o->file.asked = false;
+    memcpy(o->file.name, claim->path, sizeof(o->file.name));
+    if (!start_named(o, file, false))
+        return false;
+    memcpy(o->given, wanted, sizeof(o->given));
+    return true;
+}
+
 bool outputs_record_new(struct outputs *o, const char *path, int quality)
 {
     struct stat status;
@@ -431,8 +433,6 @@ bool outputs_record_new(struct outputs *o, const char *path, int quality)
     else if (lstat(path, &status) == 0)
         log_error("%s exists; name another file", path);
     else if (output_check_recording(path)) {
-        if (o->file.recording)
-            start_ending(o);
         if (!outputs_start_recording(o, &claim, quality))
             return false;
         o->file.asked = true;

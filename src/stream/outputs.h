@@ -76,8 +76,8 @@ bool outputs_start_recording(struct outputs *outputs, struct claim *claim, int q
 // Waits for the start of the recording, but not longer than `most_ns`, and not after a signal. False if it has failed
 // (logged).
 bool outputs_await_start(struct outputs *outputs, int64_t most_ns);
-// The same during a run, in a new file; the note names it. A recording that runs ends there. Refuses an existing file,
-// standard output and a wrong suffix. False on failure (logged).
+// The same during a run, in a new file; the note names it. A recording that runs ends when the file is there. Refuses
+// an existing file, standard output and a wrong suffix. False on failure (logged).
 bool outputs_record_new(struct outputs *outputs, const char *path, int quality);
 // Adds the result of a frame, at frame->elapsed_ns: the time of the clock for a live source, else the time in the
 // video. If the reader has stalled, waits for it (`wait`) or drops the frame. The frame waits for the start of the

@@ -219,9 +219,11 @@ def next_names(c):
         c.check(why in error and client.get("recording") is None, name, error)
     client.ask("set_property", "recording", "y.y4m")
     c.check(client.get("message") == "recording y.y4m", client.get("message"))
+    error = client.error("set_property", "recording", "no/z.y4m")
+    c.check("No such file" in error and client.get("recording") == "y.y4m", "a recording goes on", error)
     client.ask("wait_frame", client.get("frames") + 2)
     code, _, err = view.quit()
-    c.check(code == 0 and err.count("\n") == 6, code, err)
+    c.check(code == 0 and err.count("\n") == 7, code, err)
     c.check(open(at("talk-2.y4m"), encoding="utf-8").read() == "older", "talk-2.y4m")
 
 
