@@ -32,8 +32,8 @@ struct y4m_writer;
 // (docs/pixels.md section 5). NULL on failure (logged), or if a signal arrives while a pipe has no reader (not logged).
 struct y4m_writer *y4m_writer_open(const char *path, int file, int width, int height, int rate_numerator,
                                    int rate_denominator);
-// As y4m_writer_open, for the input of a program. The writer owns the pipe, also on failure. It waits up to 5 s for the
-// program, and does not log failed writes, because the program knows their reason: y4m_writer_add then returns false.
+// As y4m_writer_open, for the input of a program. The writer owns the pipe, also on failure. It waits for as long as
+// the program runs, and does not log failed writes: the program knows their reason, and y4m_writer_add returns false.
 // `alpha`: the frames have twice the height; alpha is the luma of the lower half.
 struct y4m_writer *y4m_writer_to_pipe(int pipe, int width, int height, int rate_numerator, int rate_denominator,
                                       bool alpha);

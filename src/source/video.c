@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -457,6 +458,11 @@ static bool video_open(struct source *source, const struct source_setup *setup, 
     }
     video->way = way_of(text);
     const char *scheme = video->way->scheme; // ffmpeg knows it only in lower case
+    struct stat status;
+    if (!scheme && stat(text, &status) == 0 && !S_ISREG(status.st_mode)) { // ffprobe would take a pipe's bytes
+        log_error("cannot play %s: it is not a regular file; Y4M from a pipe needs no video: before its name", text);
+        return false;
+    }
     video->input = scheme ? xprintf("%s%s", scheme, text + strlen(scheme)) : xprintf("file:%s", text);
     video->jpegs = !video->way->scheme && moving_jpeg(text);
     snprintf(source->info.name, sizeof(source->info.name), "%s", text);

@@ -293,7 +293,8 @@ bool source_change_request(struct source_change *change, const char *text, char 
     change->wanted = xstrdup(first);
     change->given_up = true; // the source that the thread is opening
     change->requests++;
-    note_set(change->note, false, 0, "opening %s", text[0] ? text : "the first camera");
+    const char *name = text[0] ? text : "the first camera"; // several texts: the first one
+    note_set(change->note, false, 0, "opening %.*s", (int)strcspn(name, "\n"), name);
     return true;
 }
 

@@ -250,9 +250,9 @@ static json_t *stage_run(struct session *s, int count)
     if (filter)
         chain_print(&(struct chain){.stage = {chain->stage[count - 1]}, .count = 1}, text);
     json_t *passes = times_json(&s->stream.meter, &ms);
-    return json_pack("{s:s,s:s,s:s,s:s,s:i,s:i,s:f,s:o}", "filter", name, "text", text, "summary",
-                     filter ? filter->summary : "the frame of the source", "file", file, "width", image->shape.width,
-                     "height", image->shape.height, "ms", ms, "passes", passes);
+    return json_pack("{s:s,s:o,s:o,s:s,s:i,s:i,s:f,s:o}", "filter", name, "text", text_json(text), "summary",
+                     text_json(filter ? filter->summary : "the frame of the source"), "file", file, "width",
+                     image->shape.width, "height", image->shape.height, "ms", ms, "passes", passes);
 }
 
 // Makes the directory, and the claim of its page. False on failure (logged).
@@ -289,9 +289,9 @@ static bool run_stages(struct session *s)
     s->stream.settings.show = -1;
     chain_print(&s->stream.settings.chain, chain);
     const struct status *status = session_status(s);
-    json_t *page = json_pack("{s:o,s:o,s:s,s:s,s:i,s:o}", "source", text_json(s->stream.playback.info->name), "chain",
-                             text_json(chain), "path", status->pane.words, "device", status->pane.device, "runs", RUNS,
-                             "stages", rows);
+    json_t *page = json_pack("{s:o,s:o,s:s,s:o,s:i,s:o}", "source", text_json(s->stream.playback.info->name), "chain",
+                             text_json(chain), "path", status->pane.words, "device", text_json(status->pane.device),
+                             "runs", RUNS, "stages", rows);
     ok = ok && page_write(&claim, "assets/stages.html", page);
     json_decref(page);
     if (ok)

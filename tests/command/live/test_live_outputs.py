@@ -513,6 +513,11 @@ def stages(c):
         c.check(code == 0 and picture(at("lesson", row["file"])) == picture(at(f"{count}.png")), row["file"], err)
     code, _, err = live("pattern:32x24", "--headless", "-p", "cpu", "--stages", "endless", "-f", "gray")
     c.check(code == 0 and not os.path.exists(at("monocle-last.png")), "the last frame of an endless source", code, err)
+    with open(os.fsencode(at("caf")) + b"\xe9.cube", "w", encoding="utf-8") as file:
+        file.write("LUT_1D_SIZE 2\n0 0 0\n1 1 1\n")
+    code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "named", "-f",
+                        os.fsdecode(b"lut=caf\xe9.cube"))
+    c.check(code == 0 and os.path.exists(at("named/index.html")), "a name that is not UTF-8", code, err)
     refused(c, 2, "--stages needs --headless", ["in.png", "--stages", "other"])
     code, _, err = live("in.png", "--headless", "-p", "cpu", "--stages", "lesson")
     c.check(code == 2 and "cannot make the directory lesson: File exists; name a new one" in err, code, err)

@@ -43,6 +43,12 @@ def controls(c):
     m.ask("key", "camera-next")
     m.ask("key", "camera-up")
     c.check(m.event("control/brightness")["data"] == -1, "a key", m.get("controls"))
+    balance, frequency = "white_balance_automatic", "power_line_frequency"
+    for key, name, got in (("next", balance, True), ("down", balance, False), ("next", frequency, "disabled"),
+                           ("up", frequency, "50_hz"), ("down", frequency, "disabled"),
+                           ("down", frequency, "disabled"), ("back", balance, False), ("up", balance, True)):
+        m.ask("key", "camera-" + key)
+        c.check(m.get("control/" + name) == got, "camera-" + key, m.get("controls"))
     for name, value, words in (("brightness", 65, "its range is -64 to 64"), ("brightnes", 1, "did you mean"),
                                ("white_balance_temperature", 4000, "locks it"), ("brightness", "a=b", "cannot set"),
                                ("brightness", "9" * 1000, "cannot set")):

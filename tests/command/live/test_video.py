@@ -232,6 +232,7 @@ def refusals(c):
         file.write(b"\xff\x4f\xff\x51" + bytes(20))
     with open(at("a.kdc"), "wb") as file:
         file.write(b"MM\0*\0\0\0\x08\0\0\0\0\0\0")
+    os.mkfifo(at("pipe"))
     rows = [(["a.J2K"], {}, 3, "monocle cannot read JPEG 2000 files"),
             (["a.kdc"], {}, 3, "camera raw: develop it first with"),
             (["cut.mp4"], {}, 3,
@@ -242,6 +243,7 @@ def refusals(c):
             (["list.txt"], {}, 3, "add --size and --pixel-format, for a list of files name @list.txt"),
             (["text.png"], {}, 3, "cannot show text.png: it is not an image, despite its name; name an image"),
             (["sound.mp3"], {}, 3, "it contains no video"),
+            (["video:pipe"], {}, 3, "cannot play pipe: it is not a regular file"),
             (["video:nothing.mp4"], {}, 3, "cannot play nothing.mp4: No such file"),
             (["video:"], {}, 3, "video needs a file"),
             (["HTTP://127.0.0.1:1/a.mp4"], {}, 3, "Connection refused"),
