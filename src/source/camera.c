@@ -416,12 +416,6 @@ static void camera_rest(struct source *source, bool rest)
     camera->resting = rest;
 }
 
-static bool camera_control(struct source *source, int index, int steps, struct source_control *control)
-{
-    struct camera *camera = source->state;
-    return camera_link_adjust(camera->link, index, steps, control);
-}
-
 static int camera_controls(struct source *source, struct source_control control[SOURCE_CONTROLS])
 {
     struct camera *camera = source->state;
@@ -458,7 +452,6 @@ const struct source_kind source_camera = {
     .reshape = camera_reshape,
     .health = camera_health,
     .rest = camera_rest,
-    .control = camera_control,
     .controls = camera_controls,
     .set_control = camera_set_control,
     .nodes = camera_nodes,

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { STEPS = 50 }; // from one end of a control's range to the other
 enum { LOCKED = V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_INACTIVE | V4L2_CTRL_FLAG_GRABBED };
 
 struct control {
@@ -195,42 +194,6 @@ static bool next_settable(const struct camera_device *device, struct place *at, 
     return false;
 }
 
-// Finds control number `index`, modulo the number of controls. Returns its number; -1: there is no control.
-static int find_settable(const struct camera_device *device, int index, struct control *control)
-{
-    int count = 0;
-    for (struct place at = {0}; next_settable(device, &at, control);)
-        count++;
-    const int found = count > 0 ? (index % count + count) % count : -1;
-    struct place at = {0};
-    for (int i = 0; i <= found; i++)
-        if (!next_settable(device, &at, control))
-            return -1;
-    return found;
-}
-
-// Returns the value after `steps`, within the control's range. Some items of a menu may not exist.
-static int value_moved(const struct camera_device *device, const struct control *control, int steps)
-{
-    const struct v4l2_queryctrl *about = &control->about;
-    const int way = steps > 0 ? 1 : -1;
-    int value = control->value;
-    char name[SOURCE_WORD];
-    if (is_menu(control)) {
-        for (int i = value + way; steps != 0 && i >= about->minimum && i <= about->maximum; i += way)
-            if (item_name(device, control, i, name)) {
-                value = i;
-                steps -= way;
-            }
-        return value;
-    }
-    const int64_t least = about->step > 0 ? about->step : 1, part = ((int64_t)about->maximum - about->minimum) / STEPS;
-    const int64_t moved = value + steps * (part > least ? part / least * least : least);
-    if (moved < about->minimum)
-        return about->minimum;
-    return moved > about->maximum ? about->maximum : (int)moved;
-}
-
 // Writes the items of a menu, "disabled|50_hz".
 static void list_items(const struct camera_device *device, const struct control *found, char choices[SOURCE_CHOICES])
 {
@@ -245,7 +208,7 @@ static void list_items(const struct camera_device *device, const struct control 
     }
 }
 
-// Sets all members of *control but `index` and `why`.
+// Sets all members of *control but `index`.
 static void describe(const struct camera_device *device, const struct control *found, struct source_control *control)
 {
     const struct v4l2_queryctrl *about = &found->about;
@@ -264,32 +227,6 @@ static void describe(const struct camera_device *device, const struct control *f
         snprintf(control->value, sizeof(control->value), "%s", found->value ? "on" : "off");
     else if (control->type != SOURCE_MENU || !item_name(device, found, found->value, control->value))
         snprintf(control->value, sizeof(control->value), "%d", found->value);
-}
-
-bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
-                         struct v4l2_control *set)
-{
-    struct control found;
-    *control = (struct source_control){0};
-    *set = (struct v4l2_control){0};
-    control->index = find_settable(device, index, &found);
-    if (control->index < 0) {
-        snprintf(control->why, sizeof(control->why), "the camera has no controls");
-        return false;
-    }
-    const char *reason = NULL;
-    if (steps != 0) {
-        int value = value_moved(device, &found, steps);
-        reason = set_value(device, found.about.id, &value);
-        if (reason) {
-            snprintf(control->why, sizeof(control->why), "%s cannot be changed: %s", found.name, reason);
-        } else {
-            *set = (struct v4l2_control){.id = found.about.id, .value = value};
-            found.value = value;
-        }
-    }
-    describe(device, &found, control);
-    return !reason;
 }
 
 int camera_control_list(const struct camera_device *device, struct source_control control[SOURCE_CONTROLS])

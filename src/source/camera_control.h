@@ -12,12 +12,9 @@
 // reports a control that could not be restored.
 bool camera_control_set(const struct camera_device *device, const struct source_setting *settings, int count,
                         char why[CAMERA_WHY]);
-// As source_control. `set` receives the control that was set and its value; id 0: none was set.
-bool camera_control_move(const struct camera_device *device, int index, int steps, struct source_control *control,
-                         struct v4l2_control *set);
 // As source_controls.
 int camera_control_list(const struct camera_device *device, struct source_control control[SOURCE_CONTROLS]);
-// As source_set_control; `set` as in camera_control_move.
+// As source_set_control. `set` receives the control that was set and its value; id 0: none was set.
 _Static_assert((int)SOURCE_SET_WHY == (int)CAMERA_WHY, "they share messages");
 bool camera_control_assign(const struct camera_device *device, const char *setting, struct v4l2_control *set,
                            char why[SOURCE_SET_WHY]);

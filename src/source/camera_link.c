@@ -338,22 +338,6 @@ static void keep_change(struct camera_link *link, const struct v4l2_control *set
     pthread_mutex_unlock(&link->signal.lock);
 }
 
-static const char no_signal[] = "no signal: the camera's controls cannot be set";
-
-bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control)
-{
-    struct v4l2_control set;
-    struct camera_device device;
-    if (!open_controls(link, &device)) {
-        snprintf(control->why, sizeof(control->why), "%s", no_signal);
-        return false;
-    }
-    const bool ok = camera_control_move(&device, index, steps, control, &set);
-    camera_device_close(&device);
-    keep_change(link, &set);
-    return ok;
-}
-
 int camera_link_controls(struct camera_link *link, struct source_control control[SOURCE_CONTROLS])
 {
     struct camera_device device;
@@ -369,7 +353,7 @@ bool camera_link_set(struct camera_link *link, const char *setting, char why[SOU
     struct v4l2_control set;
     struct camera_device device;
     if (!open_controls(link, &device)) {
-        snprintf(why, SOURCE_SET_WHY, "%s", no_signal);
+        snprintf(why, SOURCE_SET_WHY, "no signal: the camera's controls cannot be set");
         return false;
     }
     const bool ok = camera_control_assign(&device, setting, &set, why);

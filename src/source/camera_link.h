@@ -7,7 +7,7 @@
 
 enum { CAMERA_CHANGES = 64 };
 
-// The capture thread calls all functions but the last three, which any thread may call.
+// The capture thread calls all functions but the last two, which any thread may call.
 struct camera_link {
     struct camera_node node;   // the node that was opened; a reconnection looks for the same camera
     struct source_setup setup; // the setup that was opened; its `text` is not kept
@@ -22,7 +22,7 @@ struct camera_link {
     // stalled device may take seconds to answer, and the other threads would wait.
     struct camera_signal signal;
     int control_fd; // duplicate of the device's descriptor, for its controls; -1 while disconnected
-    struct v4l2_control change[CAMERA_CHANGES]; // last values of the controls that source_control changed
+    struct v4l2_control change[CAMERA_CHANGES]; // last values of the controls that source_set_control set
     int changes;
 
     const char *shut;           // reason: the privacy switch was on when the stream was restarted; NULL: it was not
@@ -56,7 +56,6 @@ void camera_link_frame_arrived(struct camera_link *link);
 // Records the capture time of a new frame. Returns the frame's number.
 uint64_t camera_link_number(struct camera_link *link, uint32_t sequence, int64_t captured_ns);
 
-// As source_control, source_controls and source_set_control.
-bool camera_link_adjust(struct camera_link *link, int index, int steps, struct source_control *control);
+// As source_controls and source_set_control.
 int camera_link_controls(struct camera_link *link, struct source_control control[SOURCE_CONTROLS]);
 bool camera_link_set(struct camera_link *link, const char *setting, char why[SOURCE_SET_WHY]);

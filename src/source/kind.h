@@ -51,9 +51,7 @@ struct source_kind {
     bool (*holds)(const struct source *source, const char *path);
     // As source_health, on any thread; NULL for a kind whose frames always arrive.
     void (*health)(struct source *source, struct source_health *health);
-    // As source_control, source_controls, source_set_control and source_print_controls; NULL for a kind without
-    // controls.
-    bool (*control)(struct source *source, int index, int steps, struct source_control *control);
+    // As source_controls, source_set_control and source_print_controls; NULL for a kind without controls.
     int (*controls)(struct source *source, struct source_control control[SOURCE_CONTROLS]);
     bool (*set_control)(struct source *source, const char *setting, char why[SOURCE_SET_WHY]);
     bool (*print_controls)(const char *text, FILE *out, bool settings);

@@ -245,7 +245,7 @@ static struct source *open_kind(const struct source_kind *kind, const struct sou
     struct source *source = xalloc(sizeof(*source));
     *source = (struct source){.kind = kind, .state = xalloc(kind->state_bytes), .elapsed_s = -1, .sought = true};
     source->info = (struct source_info){
-        .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->control != NULL};
+        .kind = kind->name, .endless = kind->endless, .still = kind->still, .controls = kind->controls != NULL};
     if (!kind->open(source, setup, text)) {
         source_close(source);
         return NULL;
@@ -335,12 +335,6 @@ struct source_health source_health(struct source *source)
     if (source->kind->health)
         source->kind->health(source, &health);
     return health;
-}
-
-bool source_control(struct source *source, int index, int steps, struct source_control *control)
-{
-    *control = (struct source_control){.why = "the source is not a camera and has no controls"};
-    return source->kind->control && source->kind->control(source, index, steps, control);
 }
 
 int source_controls(struct source *source, struct source_control control[SOURCE_CONTROLS])

@@ -145,13 +145,7 @@ struct source_control {
     int minimum, maximum, step, preset; // `preset`: the default value
     char choices[SOURCE_CHOICES];       // of a menu: "disabled|50_hz|60_hz", the items for which there is room
     bool locked;                        // it cannot be set now
-    char why[SOURCE_TROUBLE];           // why there is no such control, or why it cannot be changed; "" on success
 };
-// Changes control number `index` (modulo the number of controls) by `steps`, then reads it. A step is 1/50 of the
-// range, or the next item of a menu. After a reconnection, the source sets the value again. Returns false if there is
-// no control or it cannot be changed. On any thread; blocks until the camera answers.
-bool source_control(struct source *source, int index, int steps, struct source_control *control);
-
 // Describes the controls that can be read and set. Returns their number; 0: none, or the camera is not there. On any
 // thread; blocks until the camera answers.
 int source_controls(struct source *source, struct source_control control[SOURCE_CONTROLS]);

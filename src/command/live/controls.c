@@ -81,19 +81,6 @@ void controls_free(struct controls *c)
     free(c->text);
 }
 
-void controls_adjust(struct controls *c, struct source *source, int next, int steps, struct note *note)
-{
-    struct source_control control;
-    const bool ok = source_control(source, c->adjusted.name[0] ? c->adjusted.index + next : 0, steps, &control);
-    if (control.name[0])
-        c->adjusted = control;
-    c->listed_ns = 0;
-    if (ok)
-        note_set(note, false, NOTE_S, "%s %s", control.name, control.value);
-    else
-        note_set(note, true, NOTE_S, "%s", control.why);
-}
-
 const struct source_control *controls_list(struct controls *c, struct source *source, int *count)
 {
     const int64_t now_ns = clock_now_ns();
@@ -120,4 +107,45 @@ bool controls_set(struct controls *c, struct source *source, const char *name, c
             c->adjusted = list[i]; // the overlay shows it
     }
     return true;
+}
+
+const char *controls_missing(const struct source *source)
+{
+    return source_info(source)->controls ? "the camera has no controls, or does not answer now"
+                                         : "the source is not a camera and has no controls";
+}
+
+// Writes the value after `steps` of 1/50 of the range, or after as many items of a menu.
+static void find_value(const struct source_control *control, int steps, char value[SOURCE_WORD])
+{
+    enum { STEPS = 50 };
+    const char *choices = control->type == SOURCE_SWITCH ? "off|on" : control->choices;
+    const int64_t least = control->step > 0 ? control->step : 1;
+    const int64_t part = ((int64_t)control->maximum - control->minimum) / STEPS / least * least;
+    int64_t number = atoi(control->value) + steps * (part > 0 ? part : least);
+    if (control->type == SOURCE_NUMBER) {
+        number = number > control->minimum ? number : control->minimum;
+        number = number < control->maximum ? number : control->maximum;
+        snprintf(value, SOURCE_WORD, "%d", (int)number);
+    } else if (!options_choice(choices, options_find(choices, control->value) + steps, value, SOURCE_WORD)) {
+        snprintf(value, SOURCE_WORD, "%s", control->value);
+    }
+}
+
+void controls_adjust(struct controls *c, struct source *source, int next, int steps, struct note *note)
+{
+    char why[SOURCE_SET_WHY], value[SOURCE_WORD];
+    int count;
+    const struct source_control *list = controls_list(c, source, &count);
+    if (count == 0) {
+        note_set(note, true, NOTE_S, "%s", controls_missing(source));
+        return;
+    }
+    const int index = c->adjusted.name[0] ? c->adjusted.index + next : 0;
+    c->adjusted = list[(index % count + count) % count];
+    find_value(&c->adjusted, steps, value);
+    if (steps == 0 || controls_set(c, source, c->adjusted.name, value, why))
+        note_set(note, false, NOTE_S, "%s %s", c->adjusted.name, c->adjusted.value);
+    else
+        note_set(note, true, NOTE_S, "%s", why);
 }

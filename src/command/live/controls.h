@@ -29,5 +29,7 @@ const struct source_control *controls_list(struct controls *controls, struct sou
 // Sets a control to a value. False: `why` is one line.
 bool controls_set(struct controls *controls, struct source *source, const char *name, const char *value,
                   char why[SOURCE_SET_WHY]);
+// Returns why there are no controls.
+const char *controls_missing(const struct source *source);
 // Moves on by `next` controls, at first to control 0, then changes the control by `steps`. The note shows the result.
 void controls_adjust(struct controls *controls, struct source *source, int next, int steps, struct note *note);

@@ -314,10 +314,8 @@ static const struct source_control *find_control(struct session *s, const char *
         names[i] = list[i].name;
     }
     const char *nearest = options_nearest(name, names);
-    if (!s->stream.playback.info->controls)
-        property_fail(why, "the source is not a camera and has no controls");
-    else if (count == 0)
-        property_fail(why, "the camera has no controls, or does not answer now");
+    if (count == 0)
+        property_fail(why, "%s", controls_missing(s->stream.playback.source));
     else if (nearest)
         property_fail(why, "the camera has no control '%.80s'; did you mean control/%s?", name, nearest);
     else
