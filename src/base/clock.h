@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define NS_PER_S ((int64_t)1000000000)
+#define NS_PER_MS ((int64_t)1000000)
 
 int64_t clock_now_ns(void);
 static inline double clock_ms_since(int64_t start_ns)

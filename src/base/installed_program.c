@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, TURN_MS = 10, TOLD_MS = 5000, KILLED_MS = 2000, PIPE_BYTES = 1 << 20 };
+enum { TURN_MS = 10, TOLD_MS = 5000, KILLED_MS = 2000, PIPE_BYTES = 1 << 20 };
 
 bool program_find(const char *name, char *path, size_t size)
 {
@@ -183,13 +183,13 @@ bool program_ended(struct program *program, int64_t deadline_ns)
         if (program->ended || clock_now_ns() >= deadline_ns)
             return program->ended;
         tell_wait(program, begun_ns, &told);
-        clock_sleep_until_ns(clock_now_ns() + (int64_t)TURN_MS * NS_PER_MS);
+        clock_sleep_until_ns(clock_now_ns() + TURN_MS * NS_PER_MS);
     }
 }
 
 static bool ends_within(struct program *program, int limit_ms)
 {
-    return program_ended(program, limit_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)limit_ms * NS_PER_MS);
+    return program_ended(program, limit_ms < 0 ? INT64_MAX : clock_now_ns() + limit_ms * NS_PER_MS);
 }
 
 void program_kill(struct program *program)

@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 enum {
-    NS_PER_MS = 1000000,
     TURN_MS = 20,
     MORE_MS = 2,             // time for bytes after an answer
     STARTING_MS = 30000,     // without its first answer, a program is ended,
@@ -130,7 +129,7 @@ static void plan_restart(struct matte_source *source, const char *why)
         delay_ms *= 2;
     source->failures++;
     source->fruitless++;
-    source->start_ns = now + (int64_t)(delay_ms < LAST_RESTART_MS ? delay_ms : LAST_RESTART_MS) * NS_PER_MS;
+    source->start_ns = now + (delay_ms < LAST_RESTART_MS ? delay_ms : LAST_RESTART_MS) * NS_PER_MS;
     source->runs = source->in_flight = source->has = source->answered = false;
     if (source->patient && source->fruitless == TRIES_MOST)
         log_error("the program of the matte '%s' failed %d times: %s; it is not started again", source->name,
@@ -364,7 +363,7 @@ bool matte_numbers(const struct matte_request *request, const struct matte_edge 
     source->used_ns = clock_now_ns();
     // A matte of another scene, or an old one, shows what the filters are to hide.
     if (!own && (request->wait_ms < 0 || !source->has || !key_follows(&key, &source->newest) ||
-                 clock_now_ns() - source->newest_ns > (int64_t)MATTE_OLD_MS * NS_PER_MS))
+                 clock_now_ns() - source->newest_ns > MATTE_OLD_MS * NS_PER_MS))
         return false;
     struct matte_edge edge = *wanted;
     uint8_t *luma = edge.follows ? xmalloc(source->pixels) : NULL;
@@ -384,7 +383,7 @@ void matte_end(int idle_ms)
     const int64_t now = clock_now_ns();
     int value;
     for (struct matte_source **at = &sources, *source; (source = *at);) {
-        if (now - source->used_ns < (int64_t)idle_ms * NS_PER_MS) {
+        if (now - source->used_ns < idle_ms * NS_PER_MS) {
             at = &source->next;
             continue;
         }

@@ -19,7 +19,6 @@
 #include <pipewire/pipewire.h>
 #include <spa/param/video/format-utils.h>
 
-#define NS_PER_S ((int64_t)1000000000)
 #define STARVED_NS (NS_PER_S / 2) // programs keep all buffers for this long: one of them has ended
 #define RETRY_NS (NS_PER_S / 2)
 #define OLD_NS (NS_PER_S / 2) // patience for the frame of virtual_camera_lacks

@@ -16,7 +16,6 @@
 #include <sys/sysmacros.h>
 #include <time.h>
 
-enum { NS_PER_MS = 1000000 };
 #define STALE_NS (10 * NS_PER_S)        // a time stamp further off than this belongs to another clock
 #define FIRST_PICTURE_NS (5 * NS_PER_S) // how long the first compressed frame may take
 

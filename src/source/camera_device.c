@@ -131,8 +131,8 @@ bool camera_device_is_new(const char *path)
 // Opens a node.
 static int open_node(const char *path)
 {
-    enum { NS_PER_MS = 1000000, TURN_MS = 50, LIMIT_MS = 1000 };
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)LIMIT_MS * NS_PER_MS;
+    enum { TURN_MS = 50, LIMIT_MS = 1000 };
+    const int64_t deadline_ns = clock_now_ns() + LIMIT_MS * NS_PER_MS;
     for (;;) {
         const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC), error = errno;
         if (fd >= 0 || (error != EACCES && error != EBUSY) || clock_now_ns() >= deadline_ns ||

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_S ((int64_t)1000000000)
 #define DELAY_FIRST_NS (NS_PER_S / 4) // before the first attempt to reconnect; doubles up to the longest
 #define DELAY_LONGEST_NS (2 * NS_PER_S)
 #define START_NS (10 * NS_PER_S) // for a driver to open and start a camera

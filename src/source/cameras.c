@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NS_PER_MS ((int64_t)1000000)
 enum { LOOK_MS = 2000, TRIAL_MS = 3000, LATE_MS = 300, REST_MS = 200, WAIT_MS = 100 };
 
 const char camera_no_answer[] = "its driver does not answer; unplug the camera and plug it in again";

@@ -9,7 +9,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
 enum { WAIT_MS = 100 }; // the thread sees a stop after this time
 
 struct capture {
@@ -171,7 +170,7 @@ bool capture_stop(struct capture *capture, int wait_ms)
 {
     if (!capture)
         return true;
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)wait_ms * NS_PER_MS;
+    const int64_t deadline_ns = clock_now_ns() + wait_ms * NS_PER_MS;
     pthread_mutex_lock(&capture->lock);
     capture->stop = true;
     pthread_cond_broadcast(&capture->changed);
@@ -229,7 +228,7 @@ bool capture_seek(struct capture *capture, double seconds)
 
 enum source_status capture_take(struct capture *capture, struct frame *frame, int timeout_ms)
 {
-    const int64_t deadline_ns = clock_now_ns() + (int64_t)timeout_ms * NS_PER_MS;
+    const int64_t deadline_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
     pthread_mutex_lock(&capture->lock);
     while (!capture->full && capture->ending == SOURCE_FRAME)
         if (!thread_wait(&capture->changed, &capture->lock, deadline_ns))

@@ -20,7 +20,6 @@
 #include <pipewire/pipewire.h>
 #include <spa/param/video/format-utils.h>
 
-#define NS_PER_S ((int64_t)1000000000)
 #define STALE_NS (10 * NS_PER_S)       // a time stamp further off than this belongs to another clock
 #define OPEN_NS (5 * NS_PER_S)         // for the daemon to connect the stream, and for the first compressed frame
 #define DELAY_FIRST_NS (NS_PER_S / 20) // before the first attempt to reconnect; doubles up to the longest

@@ -20,8 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
-
 // In the order of the help, and in which they claim a file.
 #define KIND_LIST(X)                                                                                                   \
     X(camera) X(pipewire) X(pattern) X(noise) X(raccoon) X(road) X(y4m) X(video) X(still) X(raw) X(list)
@@ -467,7 +465,7 @@ enum source_status source_next(struct source *source, struct frame *frame, int t
 {
     if (source->ending != SOURCE_FRAME)
         return source->ending;
-    const int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + (int64_t)timeout_ms * NS_PER_MS;
+    const int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
     if (source->period_ns > 0 && !wait_due(source, deadline))
         return SOURCE_TIMEOUT;
     const int64_t due_ns = source->due_ns;

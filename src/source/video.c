@@ -23,7 +23,6 @@ enum {
     SILENT_MS = 2000,       // without frames for so long, the view says so
     TOLD_MS = 5000,         // and the log
     BROKEN_MS = 30000,      // a camera that promised a rate has gone without closing its connection
-    NS_PER_MS = 1000000,
 };
 
 // How ffmpeg reads a URL, or a file (`scheme` NULL). It follows links in playlists only over these protocols.
@@ -584,7 +583,7 @@ static enum source_status watch(struct source *source, enum source_status status
         video->resized = true;
     }
     if (status == SOURCE_FRAME || video->filled != video->seen || video->asked_ns == 0 ||
-        between > (int64_t)SILENT_MS * NS_PER_MS) {
+        between > SILENT_MS * NS_PER_MS) {
         if (video->health.trouble[0] && status == SOURCE_FRAME)
             set_trouble(source, "", false);
         video->heard_ns = now;

@@ -273,7 +273,7 @@ static void playlist_opened(struct playlist *list, bool ok)
 
 // ---- the change ----
 
-enum { PATIENCE_MS = 3000, POLL_MS = 10, NS_PER_MS = 1000000 };
+enum { PATIENCE_MS = 3000, POLL_MS = 10 };
 
 bool source_change_request(struct source_change *change, const char *text, char why[SOURCE_WHY])
 {
@@ -372,7 +372,7 @@ static bool stop_old(struct source_change *change)
         change->stop_ns = now_ns;
     if (playback_stop(change->playback, 0))
         return true;
-    if (!change->told && now_ns - change->stop_ns > (int64_t)PATIENCE_MS * NS_PER_MS) {
+    if (!change->told && now_ns - change->stop_ns > PATIENCE_MS * NS_PER_MS) {
         log_warn("%s", note_set(change->note, true, 0, "waiting for %s, which does not answer",
                                 change->playback->info->name));
         change->told = true;
@@ -444,10 +444,10 @@ void source_change_taken(struct source_change *change)
 
 bool source_change_close(struct source_change *change)
 {
-    const int64_t end_ns = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    const int64_t end_ns = clock_now_ns() + PATIENCE_MS * NS_PER_MS;
     change->given_up = true;
     while (change->running && !change->done && clock_now_ns() < end_ns)
-        clock_sleep_until_ns(clock_now_ns() + (int64_t)POLL_MS * NS_PER_MS);
+        clock_sleep_until_ns(clock_now_ns() + POLL_MS * NS_PER_MS);
     if (change->running && !change->done)
         return false;
     if (change->running && change->stop_ns == 0)

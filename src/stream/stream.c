@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
+enum { BUILD_WAIT_NS = 8000000, TUNING_PATIENCE_MS = 250 };
 enum { READY_NS = 500000 }; // how often a frame in flight is polled while a path is being built
 enum { RESHAPED_S = 6 };
 
@@ -451,7 +451,7 @@ static bool submit_newest(struct stream *s, int timeout_ms)
     if (s->playback.ended || s->playback.reshaped || (s->setup.limit > 0 && s->playback.taken >= s->setup.limit))
         return false;
     if (s->setup.served) {
-        wait(s, capture_event(s->playback.capture), (int64_t)timeout_ms * NS_PER_MS);
+        wait(s, capture_event(s->playback.capture), timeout_ms * NS_PER_MS);
         timeout_ms = 0;
     }
     const enum source_status status = capture_take(s->playback.capture, &frame, timeout_ms);
@@ -605,7 +605,7 @@ enum stream_turn stream_step(struct stream *s, int wait_ms)
         report_news(s, panes_submit_again(s->panes));
     const int now = panes_in_flight(s->panes);
     if (now == 0 && (full || s->playback.reshaped || (s->setup.driven && (s->settings.paused || s->playback.ended))))
-        wait(s, -1, (int64_t)wait_ms * NS_PER_MS);
+        wait(s, -1, wait_ms * NS_PER_MS);
     if (now == 0 && !outputs_send_again(&s->outputs, s->panes))
         stream_output_failed(s);
     if (now == 0)

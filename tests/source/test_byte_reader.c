@@ -12,8 +12,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
-
 static struct check check = {.name = "stream"};
 static struct scratch scratch;
 

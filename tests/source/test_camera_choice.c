@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000 * DRIVER_HASTE, NS_PER_MS = 1000000 };
+enum { WIDTH = DRIVER_WIDTH, HEIGHT = DRIVER_HEIGHT, PATIENCE_MS = 60000 * DRIVER_HASTE };
 enum { YUYV_BYTES = WIDTH * HEIGHT * 2 };
 
 #define CHECK(condition) check_that(&check, condition, "%s", #condition)

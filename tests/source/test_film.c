@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000, PICTURES = 3 };
+enum { PICTURES = 3 };
 
 static struct check check = {.name = "film"};
 static struct scratch scratch;

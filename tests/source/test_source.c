@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NS_PER_MS = 1000000 };
-
 static struct check check = {.name = "source"};
 static struct scratch scratch;
 

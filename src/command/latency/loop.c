@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum { LEARN_ROUNDS = 3, LEARN_FRAMES = 5, IDLE_MS = 5, MISSED_MAX = 5, BASE_FRAMES = 3 };
-enum { NS_PER_MS = 1000000 };
 static const int64_t settle_ns = 1200LL * NS_PER_MS; // assumed maximum delay from the screen to the camera's frame
 static const int64_t learn_ns = 400LL * NS_PER_MS, lit_ns = 100LL * NS_PER_MS, patience_ns = 3000LL * NS_PER_MS;
 static const int64_t dark_least_ns = 250LL * NS_PER_MS, dark_range_ns = 500LL * NS_PER_MS;

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-enum { WIDTH = 64, HEIGHT = 48, SWAPS = 4096, NS_PER_MS = 1000000 };
+enum { WIDTH = 64, HEIGHT = 48, SWAPS = 4096 };
 static const int64_t period_ns = 16 * NS_PER_MS, swap_ns = 3 * NS_PER_MS;
 
 // The screen shows its left half dark or light, the camera sees it after the delay, and moving things beside it.
