@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "image/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,10 @@ static const double rate_min = 0.001;
 struct pattern {
     struct generated generated;
     struct pattern_layout layout;
-    struct encoder encoder;
     struct {
         bool drawn;
         uint64_t number; // of the frame in it
     } slot[SOURCE_LENT];
-    uint8_t *rows; // two rows of RGBA
 };
 
 // Parses "30" or "29.97"; 0 if there is no number. Does not depend on the locale.
@@ -141,6 +138,9 @@ bool generated_open(struct source *source, const struct source_setup *setup, con
     shape->color = source_color(setup, (struct color){0}, shape);
     source->info.rate = wanted.rate;
     snprintf(source->info.name, sizeof(source->info.name), "%s", name);
+    struct generated *generated = source->state;
+    generated->encoder = encoder_init(shape->color);
+    generated->rows = generated->row ? xmalloc((size_t)shape->width * 4 * 2) : NULL;
     return pool_init(&source->pool, source, shape);
 }
 
@@ -156,30 +156,41 @@ enum source_status generated_next(struct source *source, struct frame *frame, in
     return SOURCE_FRAME;
 }
 
-static void draw_rect(struct pattern *pattern, struct image *image, const struct pattern_rect *rect, uint64_t number)
+void generated_close(struct source *source)
 {
-    const int width = rect->x1 - rect->x0;
-    uint8_t *upper = pattern->rows, *lower = upper + (size_t)width * 4;
-    for (int y = rect->y0; y < rect->y1; y += 2) {
-        const bool pair = y + 1 < rect->y1;
-        pattern_row(&pattern->layout, number, y, rect->x0, rect->x1, upper);
+    free(((struct generated *)source->state)->rows);
+}
+
+void generated_draw(struct source *source, int slot, uint64_t number, const struct generated_rect *rect)
+{
+    const struct generated *generated = source->state;
+    struct image *image = &source->pool.image[slot];
+    const struct generated_rect all = {0, 0, image->shape.width, image->shape.height}, *at = rect ? rect : &all;
+    const int width = at->x1 - at->x0;
+    uint8_t *upper = generated->rows, *lower = upper + (size_t)width * 4;
+    for (int y = at->y0; y < at->y1; y += 2) {
+        const bool pair = y + 1 < at->y1;
+        generated->row(source, number, y, at->x0, at->x1, upper);
         if (pair)
-            pattern_row(&pattern->layout, number, y + 1, rect->x0, rect->x1, lower);
-        encode_rows(&pattern->encoder, image, rect->x0, y, width, upper, pair ? lower : NULL);
+            generated->row(source, number, y + 1, at->x0, at->x1, lower);
+        encode_rows(&generated->encoder, image, at->x0, y, width, upper, pair ? lower : NULL);
     }
+}
+
+static void draw_pattern_row(const struct source *source, uint64_t number, int y, int x0, int x1, uint8_t *rgba)
+{
+    pattern_row(&((const struct pattern *)source->state)->layout, number, y, x0, x1, rgba);
 }
 
 // Redraws only the differences if the slot holds an earlier frame.
 static void draw_pattern(struct source *source, int slot, uint64_t number)
 {
     struct pattern *pattern = source->state;
-    struct image *image = &source->pool.image[slot];
-    struct pattern_rect rects[PATTERN_CHANGES] = {{0, 0, image->shape.width, image->shape.height}};
-    int count = 1;
-    if (pattern->slot[slot].drawn)
-        count = pattern_changes(&pattern->layout, pattern->slot[slot].number, number, rects);
+    struct generated_rect rects[PATTERN_CHANGES];
+    const bool drawn = pattern->slot[slot].drawn;
+    const int count = drawn ? pattern_changes(&pattern->layout, pattern->slot[slot].number, number, rects) : 1;
     for (int i = 0; i < count; i++)
-        draw_rect(pattern, image, &rects[i], number);
+        generated_draw(source, slot, number, drawn ? &rects[i] : NULL);
     pattern->slot[slot].drawn = true;
     pattern->slot[slot].number = number;
 }
@@ -188,19 +199,11 @@ static bool pattern_open(struct source *source, const struct source_setup *setup
 {
     struct pattern *pattern = source->state;
     const struct image_shape *shape = &source->info.shape;
+    pattern->generated = (struct generated){.draw = draw_pattern, .row = draw_pattern_row};
     if (!generated_open(source, setup, text, "test pattern"))
         return false;
-    pattern->generated.draw = draw_pattern;
     pattern->layout = pattern_layout(shape->width, shape->height);
-    pattern->encoder = encoder_init(shape->color);
-    pattern->rows = xmalloc((size_t)shape->width * 4 * 2);
     return true;
-}
-
-static void pattern_close(struct source *source)
-{
-    struct pattern *pattern = source->state;
-    free(pattern->rows);
 }
 
 extern const struct source_kind source_pattern;
@@ -211,7 +214,7 @@ const struct source_kind source_pattern = {
     .endless = true,
     .state_bytes = sizeof(struct pattern),
     .open = pattern_open,
-    .close = pattern_close,
+    .close = generated_close,
     .next = generated_next,
 };
 

@@ -169,14 +169,14 @@ void pattern_row(const struct pattern_layout *layout, uint64_t number, int y, in
     number_row(layout, number, y, x0, x1, rgba);
 }
 
-static struct pattern_rect even_rect(const struct pattern_layout *layout, int x0, int y0, int x1, int y1)
+static struct generated_rect even_rect(const struct pattern_layout *layout, int x0, int y0, int x1, int y1)
 {
-    return (struct pattern_rect){x0 & ~1, y0 & ~1, min_int((x1 + 1) & ~1, layout->width),
-                                 min_int((y1 + 1) & ~1, layout->height)};
+    return (struct generated_rect){x0 & ~1, y0 & ~1, min_int((x1 + 1) & ~1, layout->width),
+                                   min_int((y1 + 1) & ~1, layout->height)};
 }
 
 int pattern_changes(const struct pattern_layout *layout, uint64_t from, uint64_t to,
-                    struct pattern_rect rects[PATTERN_CHANGES])
+                    struct generated_rect rects[PATTERN_CHANGES])
 {
     int count = 0;
     const uint64_t numbers[] = {from, to};

@@ -1,14 +1,10 @@
 // raccoon.c: the photograph that monocle contains, as a source of frames that slowly pan and zoom over it
-#include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
-#include "image/convert.h"
 #include "image/imagefile.h"
 #include "source/generated.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ONE = 1 << 16 };                        // places in the photograph are in 1/65536 pixel
 static const double pan_s = 31, zoom_s = 23;   // of a round
@@ -17,14 +13,11 @@ static const double widest = 1, closest = 0.6; // side of the part that a frame 
 struct raccoon {
     struct generated generated;
     struct image photograph;
-    struct encoder encoder;
-    uint8_t *rows; // two rows of RGBA
-};
-
-// The part of the photograph that a frame shows
-struct raccoon_part {
-    int x, y; // place of the frame's first pixel
-    int step; // from pixel to pixel
+    // The part of the photograph that the frame shows
+    struct raccoon_part {
+        int x, y; // place of the frame's first pixel
+        int step; // from pixel to pixel
+    } part;
 };
 
 // Returns a part with the frame's aspect ratio, inside the photograph.
@@ -44,14 +37,17 @@ static struct raccoon_part find_part(const struct image_shape *photograph, const
     };
 }
 
-// Draws row y of a frame, linearly interpolated between the photograph's pixels.
-static void draw_row(const struct image *photograph, const struct raccoon_part *part, int y, int width, uint8_t *rgba)
+// Interpolates linearly between the photograph's pixels.
+static void draw_row(const struct source *source, uint64_t number, int y, int x0, int x1, uint8_t *rgba)
 {
+    const struct raccoon *raccoon = source->state;
+    const struct raccoon_part *part = &raccoon->part;
     const int64_t v = part->y + (int64_t)part->step * y;
     const int b = (int)(v / (ONE / 256)) & 255;
-    const uint8_t *upper = image_row(photograph, 0, (int)(v / ONE)), *lower = upper + photograph->stride[0];
-    int64_t u = part->x;
-    for (int x = 0; x < width; x++, u += part->step, rgba += 4) {
+    const uint8_t *upper = image_row(&raccoon->photograph, 0, (int)(v / ONE));
+    const uint8_t *lower = upper + raccoon->photograph.stride[0];
+    int64_t u = part->x + (int64_t)part->step * x0;
+    for (int x = x0; x < x1; x++, u += part->step, rgba += 4) {
         const size_t at = (size_t)(u / ONE) * 4;
         const int a = (int)(u / (ONE / 256)) & 255;
         for (size_t c = at; c < at + 3; c++) {
@@ -65,35 +61,22 @@ static void draw_row(const struct image *photograph, const struct raccoon_part *
 static void draw_raccoon(struct source *source, int slot, uint64_t number)
 {
     struct raccoon *raccoon = source->state;
-    struct image *image = &source->pool.image[slot];
-    const int width = image->shape.width, height = image->shape.height;
-    const struct raccoon_part part =
-        find_part(&raccoon->photograph.shape, &image->shape, (double)number / source->info.rate);
-    uint8_t *upper = raccoon->rows, *lower = upper + (size_t)width * 4;
-    for (int y = 0; y < height; y += 2) {
-        const bool pair = y + 1 < height;
-        draw_row(&raccoon->photograph, &part, y, width, upper);
-        if (pair)
-            draw_row(&raccoon->photograph, &part, y + 1, width, lower);
-        encode_rows(&raccoon->encoder, image, 0, y, width, upper, pair ? lower : NULL);
-    }
+    raccoon->part = find_part(&raccoon->photograph.shape, &source->info.shape, (double)number / source->info.rate);
+    generated_draw(source, slot, number, NULL);
 }
 
 static bool raccoon_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct raccoon *raccoon = source->state;
-    const struct image_shape *shape = &source->info.shape;
     const struct resource *file = resource_find("assets/raccoon.jpg");
     char why[IMAGEFILE_WHY] = "it is not in this program";
+    raccoon->generated = (struct generated){.draw = draw_raccoon, .row = draw_row};
     if (!generated_open(source, setup, text, "photograph of a raccoon"))
         return false;
     if (!file || !imagefile_decode(&raccoon->photograph, file->data, file->size, why)) {
         log_error("cannot show the photograph: %s", why);
         return false;
     }
-    raccoon->generated.draw = draw_raccoon;
-    raccoon->encoder = encoder_init(shape->color);
-    raccoon->rows = xmalloc((size_t)shape->width * 4 * 2);
     return true;
 }
 
@@ -101,7 +84,7 @@ static void raccoon_close(struct source *source)
 {
     struct raccoon *raccoon = source->state;
     image_free(&raccoon->photograph);
-    free(raccoon->rows);
+    generated_close(source);
 }
 
 extern const struct source_kind source_raccoon;

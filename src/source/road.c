@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "image/convert.h"
 #include "source/generated.h"
 
 #include <errno.h>
@@ -15,8 +14,6 @@ struct road {
     struct generated generated;
     struct road_spec spec;
     struct road_painter *painter;
-    struct encoder encoder;
-    uint8_t *rows; // two rows of RGBA
 };
 
 static bool parse_seed(const char *text, struct road_spec *spec)
@@ -75,20 +72,15 @@ static bool parse_text(const char *text, struct road_spec *spec, char *rest, siz
     return ok;
 }
 
+static void draw_row(const struct source *source, uint64_t number, int y, int x0, int x1, uint8_t *rgba)
+{
+    road_painter_row(((const struct road *)source->state)->painter, y, rgba);
+}
+
 static void draw_road(struct source *source, int slot, uint64_t number)
 {
-    struct road *road = source->state;
-    struct image *image = &source->pool.image[slot];
-    const int width = image->shape.width, height = image->shape.height;
-    uint8_t *upper = road->rows, *lower = upper + (size_t)width * 4;
-    road_painter_begin(road->painter, number);
-    for (int y = 0; y < height; y += 2) {
-        const bool pair = y + 1 < height;
-        road_painter_row(road->painter, y, upper);
-        if (pair)
-            road_painter_row(road->painter, y + 1, lower);
-        encode_rows(&road->encoder, image, 0, y, width, upper, pair ? lower : NULL);
-    }
+    road_painter_begin(((struct road *)source->state)->painter, number);
+    generated_draw(source, slot, number, NULL);
 }
 
 static bool road_open(struct source *source, const struct source_setup *setup, const char *text)
@@ -96,6 +88,7 @@ static bool road_open(struct source *source, const struct source_setup *setup, c
     struct road *road = source->state;
     const struct image_shape *shape = &source->info.shape;
     char rest[64];
+    road->generated = (struct generated){.draw = draw_road, .row = draw_row};
     if (!parse_text(text ? text : "", &road->spec, rest, sizeof(rest)) ||
         !generated_open(source, setup, rest, "synthetic road"))
         return false;
@@ -109,20 +102,17 @@ static bool road_open(struct source *source, const struct source_setup *setup, c
     road->spec.rate = source->info.rate;
     source->info.road = &road->spec;
     road_name(&road->spec, source->info.name);
-    road->generated.draw = draw_road;
-    road->encoder = encoder_init(shape->color);
     road->painter = road_painter_open(&road->spec);
-    road->rows = malloc((size_t)shape->width * 4 * 2);
-    if (!road->painter || !road->rows)
+    if (!road->painter)
         log_error("cannot draw the road: out of memory");
-    return road->painter && road->rows;
+    return road->painter;
 }
 
 static void road_close(struct source *source)
 {
     struct road *road = source->state;
     road_painter_close(road->painter);
-    free(road->rows);
+    generated_close(source);
 }
 
 extern const struct source_kind source_road;
