@@ -630,21 +630,6 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
     }
 }
 
-void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
-{
-    const struct rect scope = scope_box(canvas, overlay);
-    if (overlay->help && overlay->keys)
-        help_draw(canvas, overlay);
-    else if (overlay->size != OVERLAY_OFF)
-        status_draw(canvas, overlay, &scope);
-    if (scope.width > 0 && !overlay->help)
-        scope_draw(canvas, overlay, scope);
-    if (overlay->message[0])
-        message_draw(canvas, overlay);
-    if (overlay->list.title[0])
-        choice_list_draw(canvas, &overlay->list);
-}
-
 // ---- a list from which the user chooses a row ----
 
 enum { COLUMNS = 84, DETAIL = 16, NAME = 14 }; // letters: of the list, before the details, beside a picture
@@ -720,7 +705,7 @@ static void draw_row(struct canvas *canvas, const struct layout *at, const struc
                            at->columns - column, detail_tone);
 }
 
-void choice_list_draw(struct canvas *canvas, const struct choice_list *list)
+static void choice_list_draw(struct canvas *canvas, const struct choice_list *list)
 {
     const struct layout at = layout_of(canvas, list);
     const int line = at.letters.line, x = at.box.x + at.padding;
@@ -758,4 +743,19 @@ int choice_list_row(const struct canvas *canvas, const struct choice_list *list,
     if (x < at.box.x || y < at.box.y || x >= at.box.x + at.box.width || y >= at.box.y + at.box.height)
         return -2;
     return below >= 0 && row < list->rows && !list->heading[row] ? row : -1;
+}
+
+void overlay_draw(struct canvas *canvas, const struct overlay *overlay)
+{
+    const struct rect scope = scope_box(canvas, overlay);
+    if (overlay->help && overlay->keys)
+        help_draw(canvas, overlay);
+    else if (overlay->size != OVERLAY_OFF)
+        status_draw(canvas, overlay, &scope);
+    if (scope.width > 0 && !overlay->help)
+        scope_draw(canvas, overlay, scope);
+    if (overlay->message[0])
+        message_draw(canvas, overlay);
+    if (overlay->list.title[0])
+        choice_list_draw(canvas, &overlay->list);
 }

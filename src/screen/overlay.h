@@ -32,8 +32,7 @@ struct choice_list {
     int picture[CHOICE_ROWS];           // number of the row's picture in the sheet; -1: none
 };
 
-void choice_list_draw(struct canvas *canvas, const struct choice_list *list);
-// Call the others after canvas_begin. Returns the number of rows for which the window has room, from the list's members
+// Call these after canvas_begin. Returns the number of rows for which the window has room, from the list's members
 // `large` and `pictured`.
 int choice_list_room(const struct canvas *canvas, const struct choice_list *list);
 // Returns the place of a row's picture.

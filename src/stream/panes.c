@@ -66,7 +66,7 @@ struct panes {
     struct image readback; // RGBA; for panes_picture if the result is a texture
     bool rerun;            // see panes_rerun
     bool awaited;          // the path that the user named is being built
-    bool trial;            // of panes_try
+    bool trial;            // the build is one that the user has not asked for
     bool fitted;           // fit has said that it scales
     enum panes_news news;
 };
@@ -125,11 +125,6 @@ static struct image_shape encode_shape(const struct panes *panes, const struct c
 static enum split split_of(const struct panes *panes)
 {
     return panes->setup.state->split_failed ? SPLIT_OFF : panes->setup.settings->split;
-}
-
-const struct panes_setup *panes_parts(const struct panes *panes)
-{
-    return &panes->setup;
 }
 
 struct path_offer panes_offer(const struct panes *panes)
@@ -588,11 +583,6 @@ void panes_await(struct panes *panes)
     panes->awaited = true;
 }
 
-void panes_try(struct panes *panes)
-{
-    panes->pane[PANE_MAIN].stale = panes->trial = true;
-}
-
 bool panes_busy(const struct panes *panes)
 {
     return panes->build.pane || panes->pane[PANE_MAIN].stale || panes->pane[PANE_OTHER].stale;
@@ -603,14 +593,14 @@ bool panes_building(const struct panes *panes)
     return panes_busy(panes) && !panes->trial;
 }
 
-enum path_kind panes_kind(const struct panes *panes)
-{
-    return panes->pane[PANE_MAIN].kind;
-}
-
 bool panes_build_runs(const struct panes *panes)
 {
     return panes->build.pane && !panes->build.done;
+}
+
+bool panes_timed(const struct panes *panes)
+{
+    return panes->setup.state->timed;
 }
 
 bool panes_rerun(const struct panes *panes)
@@ -792,19 +782,19 @@ static bool has_previous(const struct chain *chain)
 // named, nor exactly the user's kernels.
 static int find_candidates(const struct panes *panes, enum path_kind kinds[PATH_KINDS])
 {
-    const struct panes_setup *with = panes_parts(panes);
+    const struct panes_setup *with = &panes->setup;
     const struct devices *d = with->devices;
     struct path_offer offer = panes_offer(panes);
     offer.cpu = offer.cpu && !d->named;
     offer.gl_gpu = offer.gl_gpu && !d->named;
-    kinds[0] = panes_kind(panes);
+    kinds[0] = panes->pane[PANE_MAIN].kind;
     return d->kernels || has_previous(&with->settings->chain) ? 1 : path_candidates(&offer, kinds[0], kinds);
 }
 
 // Follows a change of the main pane.
 static void follow_work(struct automatic *a, const struct panes *panes)
 {
-    const struct panes_setup *with = panes_parts(panes);
+    const struct panes_setup *with = &panes->setup;
     struct path_choice *c = &a->choice;
     const struct image_shape *shape = &source_info(with->source)->shape;
     const struct path_work work = {with->settings->chain, shape->width, shape->height,
@@ -833,7 +823,7 @@ static bool report_choice(const struct path_choice *c, struct stream_state *stat
 
 bool automatic_follow(struct automatic *a, struct panes *panes)
 {
-    const struct panes_setup *with = panes_parts(panes);
+    const struct panes_setup *with = &panes->setup;
     struct path_choice *c = &a->choice;
     bool chosen = false;
     with->state->timed = false;
@@ -847,24 +837,24 @@ bool automatic_follow(struct automatic *a, struct panes *panes)
         return false;
     if (a->rebuilt || c->count == 0)
         follow_work(a, panes);
-    if (a->tries && panes_kind(panes) != path_choice_kind(c)) {
+    if (a->tries && panes->pane[PANE_MAIN].kind != path_choice_kind(c)) {
         path_choice_refuse(c);
         chosen = report_choice(c, with->state);
     }
-    a->tries = panes_kind(panes) != path_choice_kind(c);
+    a->tries = panes->pane[PANE_MAIN].kind != path_choice_kind(c);
     with->state->timed = path_choice_times(c) && !a->tries;
     if (a->tries) {
         with->state->kind = path_choice_kind(c);
         if (path_choice_times(c))
             with->state->why = NULL;
-        panes_try(panes);
+        panes->pane[PANE_MAIN].stale = panes->trial = true;
     }
     return chosen;
 }
 
 bool automatic_add(struct automatic *a, struct panes *panes, int64_t collected_ns)
 {
-    const struct panes_setup *with = panes_parts(panes);
+    const struct panes_setup *with = &panes->setup;
     if (!with->state->timed)
         return false;
     path_choice_add(&a->choice,

@@ -42,8 +42,7 @@ struct panes_setup {
 
 // Creates panes without an open path.
 struct panes *panes_create(const struct panes_setup *setup);
-const struct panes_setup *panes_parts(const struct panes *panes); // what the panes have, with the present source
-struct path_offer panes_offer(const struct panes *panes);         // what its paths can use, for the settings' chain
+struct path_offer panes_offer(const struct panes *panes); // what its paths can use, for the settings' chain
 // Sets the source of later frames; borrowed. Both panes must be closed, and no frame in flight.
 void panes_set_source(struct panes *panes, struct source *source);
 // Builds the main pane's path for the source's shape and waits for it; panes_update builds the other one. False on
@@ -90,15 +89,13 @@ void panes_changed(struct panes *panes, bool reload);
 void panes_split_again(struct panes *panes);
 // Requests the state's path and awaits it: if the build fails, the news are PANES_FAILED.
 void panes_await(struct panes *panes);
-void panes_update(struct panes *panes); // starts builds and takes their results; no frame may be in flight
-// Requests a kind of path that the user did not ask for, in state->kind. If it cannot be built, the path in use stays.
-void panes_try(struct panes *panes);
-bool panes_busy(const struct panes *panes);           // true: a pane does not match the settings and the state yet
-bool panes_building(const struct panes *panes);       // the same, but false after panes_try
-enum path_kind panes_kind(const struct panes *panes); // of the main pane's path
+void panes_update(struct panes *panes);         // starts builds and takes their results; no frame may be in flight
+bool panes_busy(const struct panes *panes);     // true: a pane does not match the settings and the state yet
+bool panes_building(const struct panes *panes); // the same, but false while -p auto tries a path
 // Returns the kind of path after the state's: of the other pane with SPLIT_PATH.
 enum path_kind panes_next_kind(const struct panes *panes);
 bool panes_build_runs(const struct panes *panes); // true: a thread builds; panes_close waits for it
+bool panes_timed(const struct panes *panes);      // true: -p auto times the frames
 bool panes_rerun(const struct panes *panes);      // true: a pane has changed since the held frame was collected
 // The facts of a frame for a path. `wait_ms` counts from now.
 struct frame_time panes_frame_time(const struct panes *panes, const struct frame *frame);

@@ -343,7 +343,7 @@ bool view_upload(struct view *view, const struct panes *panes, struct meter *met
             view->width = result->width;
             view->height = result->height;
         }
-        if (panes_parts(panes)->state->timed)
+        if (panes_timed(panes))
             upload_wait();
         gl_software_unlock(window_gl(view->window));
         ok = ok && view->texture[i];
