@@ -240,11 +240,13 @@ static bool parse_file(struct parse *parse, const struct param *row, const char 
         return true;
     char nearest[NAME_MAX + 1];
     const int error = errno;
+    const char *at = parse->whole ? strstr(parse->whole, text) : NULL;
+    const bool cut = at && at[strlen(text)]; // perhaps the rest belongs to the name
     if (error == ENOENT && options_nearest_file(name, nearest))
         return fail(parse, "%s: cannot read the file '%.120s': %s; did you mean '%.60s'?", parse->filter->name, text,
                     strerror(error), nearest);
     return fail(parse, "%s: cannot read the file '%.120s': %s%s", parse->filter->name, text, strerror(error),
-                error == ENOENT ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
+                cut ? "; a name with , : ; | ! or = needs quotes: \"'a,b.png'\"" : "; name another file");
 }
 
 static bool parse_text(struct parse *parse, const struct param *row, const char *text, struct stage *stage,

@@ -1,5 +1,5 @@
-// user_parse.h: the parser of users' filters: tokens (user_tokens.c), new text, names and types (user_names.c),
-// expressions (user_expression.c) and the statements, functions and structs around them (user_code.c)
+// user_parse.h: the parser of users' filters: tokens (user_tokens.c), expressions (user_expression.c), and the names,
+// types, statements, functions and structs around them (user_code.c)
 #pragma once
 
 #include "filter/user_code.h"

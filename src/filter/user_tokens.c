@@ -394,7 +394,8 @@ static bool read_directive(struct token_reader *r, int line)
     r->spot.at += strspn(r->spot.at, " \t");
     word = (struct user_token){TOKEN_WORD, line, 0, r->spot.at, word_length(r->spot.at), 0};
     if (!user_token_is(&word, "define"))
-        return fail(r, line, "#%.*s is not allowed; a filter may have #define", word.length % 20, word.text);
+        return fail(r, line, "#%.*s is not allowed; a filter may have #define", word.length < 20 ? word.length : 20,
+                    word.text);
     if (r->macros == MACROS)
         return fail(r, line, "a filter has at most %d macros", MACROS);
     r->spot.at += word.length;

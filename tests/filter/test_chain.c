@@ -145,6 +145,7 @@ static const struct {
     const char *text, *error;
 } advice[] = {
     {"blurr", "there is no filter 'blurr'; did you mean 'blur'?"},
+    {"lut=nosuch.cube", "lut: cannot read the file 'nosuch.cube': No such file or directory; name another file"},
     {"film.cube", "'film.cube' is a file of colours; write lut=film.cube"},
     {"./k.cl", "'./k.cl' is a file; name its directory and the filter: --filters DIRECTORY -f NAME"},
     {"contrast=1,3", "there is no filter '3'; did you mean 'contrast=1.3'?"},

@@ -193,6 +193,7 @@ static void check_macros(void)
     REFUSED("#define A 1 ## 2\n", 1, "no '#'");
     REFUSED("#define A(/*) 1\n", 1, "a comment has no end");
     REFUSED("#undef A\n", 1, "#undef is not allowed");
+    REFUSED("#abcdefghijklmnopqrstu\n", 1, "#abcdefghijklmnopqrst is not allowed");
 }
 
 // Repeats a text. The caller frees the result.
