@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -201,8 +202,6 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
 
 // ---- a child that stays ----
 
-enum { SIGNAL_MS = 5000 };
-
 struct child {
     pid_t process; // 0: it has ended
     int socket;
@@ -226,20 +225,19 @@ struct child *child_open(const char *program, char *const arguments[], int input
     return child;
 }
 
-bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
-               enum child_end *end, int *value)
+bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most,
+               const struct child_wait *wait, enum child_end *end, int *value)
 {
     struct pollfd polled = {.fd = child->socket, .events = POLLIN};
     const int64_t start_ns = clock_now_ns();
     bool ready = send(child->socket, request, bytes, MSG_NOSIGNAL) < 0; // it has ended
     int status;
-    while (!ready &&
-           clock_ms_since(start_ns) < (driver_call_interrupted() && limit_ms > SIGNAL_MS ? SIGNAL_MS : limit_ms))
+    while (!ready && clock_ms_since(start_ns) < (driver_call_interrupted() ? wait->signal_ms : wait->limit_ms))
         ready = poll(&polled, 1, TALK_MS) > 0;
     if (ready && recv(child->socket, reply, most, 0) == (ssize_t)most)
         return true;
-    *end = CHILD_LATE;
-    *value = 0;
+    *end = !ready && driver_call_interrupted() ? CHILD_KILLED : CHILD_LATE;
+    *value = *end == CHILD_KILLED ? SIGKILL : 0;
     if (ready && ends_within(child->process, KILLED_MS, &status)) {
         child->process = 0;
         *end = ended(status, value);
@@ -258,6 +256,58 @@ void child_close(struct child *child)
     }
     close(child->socket);
     free(child);
+}
+
+struct child_pool {
+    pthread_mutex_t lock; // guards the members below
+    struct child *idle[CHILD_POOL_MAX];
+    int count, most;
+};
+
+struct child_pool *child_pool_open(void)
+{
+    struct child_pool *pool = xalloc(sizeof(*pool));
+    pthread_mutex_init(&pool->lock, NULL);
+    pool->most = CHILD_POOL_MAX;
+    return pool;
+}
+
+void child_pool_limit(struct child_pool *pool, int most)
+{
+    pool->most = most < CHILD_POOL_MAX ? most : CHILD_POOL_MAX;
+}
+
+struct child *child_pool_take(struct child_pool *pool)
+{
+    if (!pool)
+        return NULL;
+    pthread_mutex_lock(&pool->lock);
+    struct child *child = pool->count > 0 ? pool->idle[--pool->count] : NULL;
+    pthread_mutex_unlock(&pool->lock);
+    return child;
+}
+
+void child_pool_give(struct child_pool *pool, struct child *child)
+{
+    bool stays = false;
+    if (pool) {
+        pthread_mutex_lock(&pool->lock);
+        stays = child && pool->count < pool->most;
+        if (stays)
+            pool->idle[pool->count++] = child;
+        pthread_mutex_unlock(&pool->lock);
+    }
+    if (!stays)
+        child_close(child);
+}
+
+void child_pool_close(struct child_pool *pool)
+{
+    for (struct child *child; (child = child_pool_take(pool));)
+        child_close(child);
+    if (pool)
+        pthread_mutex_destroy(&pool->lock);
+    free(pool);
 }
 
 bool child_receive(void *request, size_t bytes)
@@ -339,4 +389,15 @@ void child_begin(int parent, size_t bytes, int seconds)
     lower_limit(RLIMIT_CPU, (rlim_t)seconds);
     // Not RLIMIT_AS: drivers of GPUs reserve many times the memory that they use.
     lower_limit(RLIMIT_DATA, data_bytes() + bytes);
+}
+
+void child_limit(int seconds)
+{
+    struct timespec used;
+    struct rlimit limit;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+        return;
+    const rlim_t until = (rlim_t)(used.tv_sec + 1 + seconds);
+    limit.rlim_cur = until < limit.rlim_max ? until : limit.rlim_max;
+    setrlimit(RLIMIT_CPU, &limit);
 }

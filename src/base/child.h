@@ -37,16 +37,28 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
 // A child that stays: it answers one request after the other. Starts it as child_run does, but `input` is its standard
 // input (-1: /dev/null). NULL on failure: errno. On any thread; the functions below on one at a time.
 struct child;
+struct child_wait {
+    int limit_ms, signal_ms;
+};
 struct child *child_open(const char *program, char *const arguments[], int input);
-// Sends a request, and waits at most `limit_ms` ms for a reply of exactly `most` bytes; 5 s after a signal
-// (driver_call_interrupted). False: the child has ended or is late, which *end and *value say as for child_run; only
-// child_close may follow.
-bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
-               enum child_end *end, int *value);
+// Sends a request, and waits at most `limit_ms` for a reply of exactly `most` bytes; at most `signal_ms` if a signal
+// has arrived (driver_call_interrupted). False: the child has ended or is late, which *end and *value say as for
+// child_run, or the signal's time is over (CHILD_KILLED, SIGKILL). Only child_close may follow.
+bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most,
+               const struct child_wait *wait, enum child_end *end, int *value);
 void child_close(struct child *child); // kills the child; accepts NULL
 // The child's part. False: the parent has closed it, or sends no request of this size.
 bool child_receive(void *request, size_t bytes);
 bool child_reply(const void *reply, size_t bytes); // async-signal-safe
+
+// Children that wait for requests. On any thread.
+struct child_pool;
+struct child_pool *child_pool_open(void);
+enum { CHILD_POOL_MAX = 16 };
+void child_pool_limit(struct child_pool *pool, int most);           // before the first child; default: CHILD_POOL_MAX
+struct child *child_pool_take(struct child_pool *pool);             // NULL: none waits. Accepts NULL
+void child_pool_give(struct child_pool *pool, struct child *child); // closes it if it may not wait. Accepts NULL
+void child_pool_close(struct child_pool *pool);                     // closes all that wait. Accepts NULL
 
 // The child writes a line to the parent that called child_talk. Libraries do not write there, as they may to standard
 // output.
@@ -63,6 +75,8 @@ void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char w
 // and to `seconds` of processor time (SIGXCPU). The kernel kills the program when the thread that started it ends.
 // `parent` is the process that started it; if that process has ended already, this ends the program.
 void child_begin(int parent, size_t bytes, int seconds);
+// Limits the processor time from now on. For a child that stays, for each request.
+void child_limit(int seconds);
 // Returns the size of the machine's memory in bytes, but not less than `least`. Use it as the limit of a child that
 // reports a device: PoCL reports a lower limit as the size of the device's memory.
 size_t child_memory(size_t least);

@@ -19,11 +19,14 @@
 #include "path/rig.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,53 +61,75 @@ int probe_cpu_s(int width, int height)
 
 enum { LOG_BYTES = 4096 };
 
-struct question {
-    const struct probe *probe;
-    char key[HASH_TEXT];
+// What a child is asked, and what it answers.
+struct probe_request {
+    char key[HASH_TEXT]; // of probe_key
+    char variant[VARIANT_TEXT];
+    int width, height;
+    bool builds_only, low_priority;
+};
+
+struct probe_reply {
+    enum probe_status status;
     char log[LOG_BYTES]; // why a program does not compile
 };
 
-// Keeps the compiler's messages, which a child that builds writes.
-static bool wait_on(void *context, char *line)
-{
-    char *log = context;
-    const size_t used = log ? strlen(log) : 0;
-    if (log && line)
-        snprintf(log + used, LOG_BYTES - used, "%s%s", used ? "\n" : "", line);
-    return !driver_call_interrupted();
-}
+struct question {
+    const struct probe *probe;
+    char key[HASH_TEXT];
+    struct probe_reply reply;
+};
 
-// Runs the child. A signal ends it. `log`: NULL, or LOG_BYTES for its lines.
-static enum child_end run_child(const char *const *arguments, int limit_s, char *log, int *value)
+static struct child *start_child(const struct probe *probe)
 {
-    return child_talk(child_program, (char *const *)arguments, limit_s * 1000, value, wait_on, log);
-}
-
-static enum child_end ask(struct question *question, int *value)
-{
-    const struct probe *probe = question->probe;
-    char parent[16], number[16], size[32], chain[CHAIN_TEXT], variant[VARIANT_TEXT];
+    char parent[16], number[16], chain[CHAIN_TEXT];
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(number, sizeof(number), "%d", probe->number);
-    snprintf(size, sizeof(size), probe->builds_only ? "build" : "%dx%d", probe->width, probe->height);
-    variant_print(probe->choice, variant);
     chain_print(probe->chain, chain);
     const char *const arguments[1 + WORDS + 1] = {
         "monocle",
         [1 + WORD_COMMAND] = "probe",
         [1 + WORD_PARENT] = parent,
-        [1 + WORD_KEY] = question->key,
         [1 + WORD_FORMAT] = pixfmt_info(probe->format)->name,
         [1 + WORD_OUTPUT] = probe->target->to_image ? "image" : "buffer",
         [1 + WORD_PASS] = number,
-        [1 + WORD_VARIANT] = variant,
         [1 + WORD_CHAIN] = chain,
         [1 + WORD_KERNELS] = text_or(probe->device->kernel_dir, ""),
         [1 + WORD_FILTERS] = user_filters_named(),
-        [1 + WORD_SIZE] = size,
     };
+    return child_open(child_program, (char *const *)arguments, -1);
+}
+
+// Asks a child, which then waits for the next request. *value: its answer, if the result is CHILD_EXITED, or as for
+// child_run. A signal ends the child.
+static enum child_end ask(struct question *question, int *value)
+{
+    const struct probe *probe = question->probe;
+    struct probe_reply *reply = &question->reply;
     const int limit_s = probe->builds_only ? PROBE_BUILD_LIMIT_S : limit_of(probe->width, probe->height);
-    return run_child(arguments, limit_s, question->log, value);
+    const struct child_wait wait = {.limit_ms = limit_s * 1000};
+    struct probe_request request = {
+        .width = probe->width,
+        .height = probe->height,
+        .builds_only = probe->builds_only,
+        .low_priority = probe->low_priority,
+    };
+    struct child *child = child_pool_take(probe->children);
+    if (!child && !(child = start_child(probe))) {
+        *value = errno;
+        return CHILD_NOT_STARTED;
+    }
+    memcpy(request.key, question->key, sizeof(request.key));
+    variant_print(probe->choice, request.variant);
+    enum child_end end = CHILD_EXITED;
+    const bool replied = child_ask(child, &request, sizeof(request), reply, sizeof(*reply), &wait, &end, value);
+    if (replied)
+        *value = (int)reply->status;
+    reply->log[LOG_BYTES - 1] = '\0'; // the driver may have changed it
+    // A kernel that fails may have written anywhere.
+    const bool stays = replied && (reply->status == PROBE_PASSED || reply->status == PROBE_NOT_BUILT);
+    child_pool_give(stays ? probe->children : NULL, child);
+    return end;
 }
 
 // Writes the verdict of a probe that ended in this way.
@@ -198,7 +223,7 @@ static enum verdict_hold find_build(void *context, char verdict[VERDICT_TEXT])
     struct question *question = context;
     const enum child_end end = ask(question, &value);
     const enum verdict_hold hold = judge_build(end, value, verdict);
-    return question->log[0] ? VERDICT_UNKNOWN : hold; // the next run needs the log again
+    return question->reply.log[0] ? VERDICT_UNKNOWN : hold; // the next run needs the log again
 }
 
 bool probe_builds(const struct probe *probe, char **error)
@@ -214,8 +239,8 @@ bool probe_builds(const struct probe *probe, char **error)
     hash_128_text(key, bytes, question.key);
     verdicts_get(probe->device->verdicts, key, bytes, find_build, &question, verdict);
     free(key);
-    if (question.log[0] && strcmp(verdict, passed) == 0) {
-        path_fail(error, question.log);
+    if (question.reply.log[0] && strcmp(verdict, passed) == 0) {
+        path_fail(error, question.reply.log);
         return false;
     }
     return explain_build(verdict, probe->device->info.name, error);
@@ -226,6 +251,11 @@ struct shader {
     int fd;
     bool es;
 };
+
+static bool wait_on(void *context, char *line)
+{
+    return !driver_call_interrupted();
+}
 
 static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
 {
@@ -242,7 +272,8 @@ static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
         [1 + SHADER_WORD_ES] = shader->es ? "es" : "",
         [1 + SHADER_WORD_TEXT] = fd,
     };
-    const enum child_end end = run_child(arguments, PROBE_BUILD_LIMIT_S, NULL, &value);
+    const enum child_end end =
+        child_talk(child_program, (char *const *)arguments, PROBE_BUILD_LIMIT_S * 1000, &value, wait_on, NULL);
     return judge_build(end, value, verdict);
 }
 
@@ -298,12 +329,13 @@ struct pass_task {
     struct chain chain;
     struct variant_choice choice;
     struct opencl_target target; // the device, the input of the chain, and whether the pass writes an image
+    char *kernel_dir;            // NULL: none
     int number;                  // of the pass
     struct plan plan;
     const struct pass *pass;
     struct opencl_pass opened;
-    struct option_size large; // of the picture without a comparison; 0: none
-    bool builds_only;         // as in struct probe
+    struct probe_request request; // the current one
+    struct probe_reply reply;
 };
 
 enum { PLAN_WIDTH = 130, PLAN_HEIGHT = 67 };
@@ -357,12 +389,12 @@ static enum probe_status try_picture(struct pass_task *task, int width, int heig
 }
 
 // Runs the pass on a picture of the size of real frames, because some kernels only hang or fail there.
-static enum probe_status try_large(struct pass_task *task)
+static enum probe_status try_large(struct pass_task *task, int width, int height)
 {
     struct image picture = {0};
     enum probe_status status = PROBE_NOT_RUN;
-    task->target.input.width = task->large.width;
-    task->target.input.height = task->large.height;
+    task->target.input.width = width;
+    task->target.input.height = height;
     const struct image_shape shape = rig_pass_shape(&task->target, &task->plan, task->number);
     if (image_alloc(&picture, &shape)) {
         rig_pass_random(&picture, &task->plan, task->number);
@@ -383,17 +415,16 @@ static enum probe_status try_pictures(struct pass_task *task)
     const cl_int opened =
         opencl_pass_open(&task->opened, task->target.device, task->pass, &target, &task->choice, &error);
     const bool refused = opened == CL_BUILD_PROGRAM_FAILURE;
-    char *rest = NULL;
-    for (char *line = refused && error ? strtok_r(error, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
-        child_write(line);
+    if (refused && error)
+        snprintf(task->reply.log, LOG_BYTES, "%s", error);
+    free(error);
     if (opened != CL_SUCCESS)
         return refused ? PROBE_NOT_BUILT : PROBE_NOT_OPENED;
     enum probe_status status = PROBE_PASSED;
-    if (task->builds_only) {
+    if (task->request.builds_only) {
         const bool sized = pass_has_size(task->pass);
-        task->large.width = sized ? task->pass->from_width : PLAN_WIDTH;
-        task->large.height = sized ? task->pass->from_height : PLAN_HEIGHT;
-        return try_large(task);
+        return try_large(task, sized ? task->pass->from_width : PLAN_WIDTH,
+                         sized ? task->pass->from_height : PLAN_HEIGHT);
     }
     if (pass_has_size(task->pass)) {
         const int width = task->pass->from_width, height = task->pass->from_height;
@@ -403,15 +434,15 @@ static enum probe_status try_pictures(struct pass_task *task)
     }
     for (size_t i = 0; status == PROBE_PASSED && i < sizeof(sizes) / sizeof(*sizes); i++)
         status = try_picture(task, sizes[i][0], sizes[i][1]);
-    if (status == PROBE_PASSED && task->large.width > 0)
-        status = try_large(task);
+    if (status == PROBE_PASSED && task->request.width > 0)
+        status = try_large(task, task->request.width, task->request.height);
     return status;
 }
 
 // ---- the device ----
 
 // Returns true if the pass's program has this key on the device, which need not be open.
-static bool has_key(const struct pass_task *task, struct device *device, const char *wanted)
+static bool has_key(const struct pass_task *task, struct device *device)
 {
     char hash[HASH_TEXT] = "", *error = NULL;
     size_t bytes;
@@ -420,42 +451,46 @@ static bool has_key(const struct pass_task *task, struct device *device, const c
                                 .pass = task->pass,
                                 .target = &target,
                                 .choice = &task->choice,
-                                .builds_only = task->builds_only};
+                                .builds_only = task->request.builds_only};
     char *key = probe_key(&probe, &bytes, &error);
     if (key)
         hash_128_text(key, bytes, hash);
     free(key);
     free(error);
-    return strcmp(hash, wanted) == 0;
+    return strcmp(hash, task->request.key) == 0;
 }
 
 // Plans the chain with and without tiles, for pictures with and without alpha. Returns false if no plan has the
 // program.
-static bool find_pass(struct pass_task *task, struct device *device, const char *wanted)
+static bool find_pass(struct pass_task *task, struct device *device)
 {
     for (int i = 0; i < 4; i++) {
+        task->target.input.width = PLAN_WIDTH;
+        task->target.input.height = PLAN_HEIGHT;
         task->target.input.opaque = i & 2;
         opencl_plan(&task->plan, &task->target, &task->chain, i & 1);
         task->pass = &task->plan.pass[task->number];
-        if (task->number < task->plan.count && has_key(task, device, wanted))
+        if (task->number < task->plan.count && has_key(task, device))
             return true;
         plan_free(&task->plan);
     }
     return false;
 }
 
-static struct device *find_device(struct pass_task *task, char *const *words)
+// Opens the device of the first request. Returns false if no device makes the program.
+static bool find_device(struct pass_task *task)
 {
     struct device_info devices[DEVICE_MAX];
     const char *why;
+    if (task->target.device)
+        return find_pass(task, task->target.device);
     const int count = device_list(devices, &why);
-    char *kernels = words[WORD_KERNELS][0] ? words[WORD_KERNELS] : NULL;
     for (int i = 0; i < count; i++) {
-        struct device closed = {.info = devices[i], .kernel_dir = kernels};
-        if (find_pass(task, &closed, words[WORD_KEY]))
-            return device_open(&devices[i], NULL, kernels);
+        struct device closed = {.info = devices[i], .kernel_dir = task->kernel_dir};
+        if (find_pass(task, &closed))
+            return (task->target.device = device_open(&devices[i], NULL, task->kernel_dir)) != NULL;
     }
-    return NULL;
+    return false;
 }
 
 static bool parse(struct pass_task *task, char *const *words)
@@ -465,28 +500,39 @@ static bool parse(struct pass_task *task, char *const *words)
     struct image_shape *input = &task->target.input;
     task->target.to_image = strcmp(words[WORD_OUTPUT], "image") == 0;
     task->number = atoi(words[WORD_PASS]);
+    task->kernel_dir = words[WORD_KERNELS][0] ? words[WORD_KERNELS] : NULL;
     if (task->number < 0 || task->number >= PLAN_PASSES || !pixfmt_from_name(words[WORD_FORMAT], &input->format))
         return false;
     input->color = color_resolve(unknown, unknown, input->format == PIXFMT_GREY, 16, 16);
-    input->width = PLAN_WIDTH;
-    input->height = PLAN_HEIGHT;
     user_filters_load(words[WORD_FILTERS]);
-    return chain_parse(&task->chain, words[WORD_CHAIN], error) && variant_parse(&task->choice, words[WORD_VARIANT]);
+    return chain_parse(&task->chain, words[WORD_CHAIN], error);
+}
+
+static enum probe_status answer(struct pass_task *task)
+{
+    const struct probe_request *request = &task->request;
+    child_limit(request->builds_only ? PROBE_BUILD_CPU_S : probe_cpu_s(request->width, request->height));
+    if (request->low_priority)
+        setpriority(PRIO_PROCESS, 0, 19);
+    if (!variant_parse(&task->choice, request->variant) || !find_device(task))
+        return PROBE_UNKNOWN;
+    const enum probe_status status = try_pictures(task);
+    opencl_pass_close(&task->opened);
+    plan_free(&task->plan);
+    return status;
 }
 
 // Does not free its memory: the process ends after this call.
 int probe_answer(char *const *words)
 {
-    struct option_size large = {0};
-    if (!options_parse_size(words[WORD_SIZE], &large))
-        large = (struct option_size){0};
-    const bool builds_only = strcmp(words[WORD_SIZE], "build") == 0;
-    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES,
-                builds_only ? PROBE_BUILD_CPU_S : probe_cpu_s(large.width, large.height));
+    child_begin(atoi(words[WORD_PARENT]), PROBE_DATA_BYTES, INT_MAX);
     struct pass_task *task = xalloc(sizeof(*task));
-    task->large = large;
-    task->builds_only = builds_only;
-    if (!parse(task, words) || !(task->target.device = find_device(task, words)))
-        return PROBE_UNKNOWN;
-    return (int)try_pictures(task);
+    const bool ok = parse(task, words);
+    while (child_receive(&task->request, sizeof(task->request))) {
+        task->reply.log[0] = '\0';
+        task->reply.status = ok ? answer(task) : PROBE_UNKNOWN;
+        if (!child_reply(&task->reply, sizeof(task->reply)))
+            break;
+    }
+    return EXIT_SUCCESS;
 }

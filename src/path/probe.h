@@ -15,6 +15,9 @@ struct probe {
     int number;         // of the pass in the chain's plan
     int width, height;  // of a picture that the child also runs it on, without a comparison; 0: none
     bool builds_only;   // the child builds it and runs it on one small picture, without a comparison
+    bool low_priority;  // of the child
+    // Children that wait for a probe of this pass, one of which does this one; NULL: a new child does it.
+    struct child_pool *children;
 };
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
@@ -53,20 +56,16 @@ int probe_shader_answer(char *const *words);
 // The child's arguments, after the program's name.
 enum probe_word {
     WORD_COMMAND,
-    WORD_PARENT,  // the process that asks
-    WORD_KEY,     // hash of probe_key
-    WORD_FORMAT,  // of the chain's input
-    WORD_OUTPUT,  // of the pass: "image" or "buffer"
-    WORD_PASS,    // its number in the chain's plan
-    WORD_VARIANT, // as variant_print writes it
+    WORD_PARENT, // the process that asks
+    WORD_FORMAT, // of the chain's input
+    WORD_OUTPUT, // of the pass: "image" or "buffer"
+    WORD_PASS,   // its number in the chain's plan
     WORD_CHAIN,
     WORD_KERNELS, // directory; "": none
     WORD_FILTERS, // directory of users' filters; "": none but the standard ones
-    WORD_SIZE,    // of the picture without a comparison: "1920x1080"; "0x0": none; "build": see builds_only
     WORDS,
 };
 
-// The child's exit status. 0 or 1 is no answer: the driver ended the process.
 enum probe_status {
     PROBE_PASSED = 100,
     PROBE_ANSWERS = PROBE_PASSED, // the first answer
@@ -95,5 +94,5 @@ int probe_cpu_s(int width, int height);
 // NULL on failure: *error as in path_open.
 char *probe_key(const struct probe *probe, size_t *bytes, char **error);
 
-// The child's part: runs the probe that its arguments describe. Returns the exit status.
+// The child's part: runs the probes of a pass that the parent asks for. Returns the exit status.
 int probe_answer(char *const *words);

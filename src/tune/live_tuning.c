@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 // ---- the workbench: other variants of a path's chain, compared and timed on a copy of a frame ----
 
@@ -463,32 +461,6 @@ static bool give(const struct tuning *t, struct opencl_chain *chain, bool adopt,
     return ok;
 }
 
-struct validation {
-    const struct subject *subject;
-    int configuration;
-    enum probe_status status;
-    char why[VERDICT_TEXT];
-};
-
-// The child inherits the priority, so that it takes no time from the frames.
-static void *validate(void *context)
-{
-    struct validation *of = context;
-    setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
-    of->status = of->subject->type->validate(of->subject, of->configuration, of->why);
-    return NULL;
-}
-
-static bool is_valid(const struct tuning *t, int configuration, char why[VERDICT_TEXT])
-{
-    struct validation of = {.subject = t->subject, .configuration = configuration, .status = PROBE_UNKNOWN};
-    pthread_t thread;
-    if (thread_start(&thread, validate, &of, "validation"))
-        pthread_join(thread, NULL);
-    snprintf(why, VERDICT_TEXT, "%s", of.why);
-    return of.status == PROBE_PASSED;
-}
-
 // Stores the result of the current configuration, and lets the path report it. Takes over the chain, which runs it.
 static void keep(struct tuning *t, struct opencl_chain *chain, double ms)
 {
@@ -531,7 +503,7 @@ static double try_configuration(struct tuning *t, int configuration, char why[VE
     struct workbench *bench = t->bench;
     const struct variant_choice choice = tune_pass_choice(t->subject, configuration);
     double part_ms, none;
-    if (!is_valid(t, configuration, why))
+    if (t->subject->type->validate(t->subject, configuration, why) != PROBE_PASSED)
         return INFINITY;
     struct opencl_chain *chain = workbench_build(bench, t->pass, &choice, why);
     bool ok = chain && workbench_time(bench, chain, t->pass, &part_ms);
@@ -631,6 +603,7 @@ static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *
         .chain = &job->chain,
         .input = job->target.input,
         .to_image = job->target.to_image,
+        .low_priority = true, // so that the children take no time from the frames
     };
     struct tuning t = {.live = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
     t.subject = tune_pass_open(&target, job->tiles, pass);

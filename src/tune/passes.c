@@ -2,6 +2,7 @@
 #include "tune/passes.h"
 
 #include "base/alloc.h"
+#include "base/child.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "path/opencl_chain.h"
@@ -23,7 +24,9 @@ struct tune_pass {
     struct plan plan;
     int number;
     struct variant_pass of;
-    struct rig *rig; // NULL: not prepared
+    struct rig *rig;             // NULL: not prepared
+    struct child_pool *children; // that validate
+    bool low_priority;           // of the children
 };
 
 // A build of a configuration.
@@ -287,6 +290,8 @@ static enum probe_status validate(const struct subject *subject, int configurati
             .choice = &choice,
             .width = pass->target.input.width,
             .height = pass->target.input.height,
+            .low_priority = pass->low_priority,
+            .children = pass->children,
         },
         why);
 }
@@ -301,6 +306,7 @@ static void close_pass(struct subject *subject)
 {
     struct tune_pass *pass = (struct tune_pass *)subject;
     rig_close(pass->rig);
+    child_pool_close(pass->children);
     plan_free(&pass->plan);
     free(pass);
 }
@@ -418,6 +424,8 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
     pass->reads = opencl_pass_target(&pass->target, &pass->plan, number);
     pass->target.to_image = pass->reads.to_image;
     pass->number = number;
+    pass->low_priority = target->low_priority;
+    pass->children = child_pool_open();
     pass->of = (struct variant_pass){&pass->plan.pass[number], &pass->reads, &target->device->info};
     pass->subject.type = &type;
     pass->subject.name = pass->of.pass->name;

@@ -12,6 +12,7 @@ struct tune_target {
     const struct chain *chain;
     struct image_shape input; // of every frame
     bool to_image;            // the last pass writes an OpenCL image, such as a texture, not a buffer
+    bool low_priority;        // of the child processes
 };
 
 // Opens pass `number` of a plan of the chain, with or without tiles (variant.tiles). Its space has the allowed

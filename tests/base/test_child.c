@@ -236,6 +236,8 @@ static void test_talk(void)
     CHECK_NUMBER(value, ENOENT);
 }
 
+static const struct child_wait patient = {.limit_ms = PATIENT_MS};
+
 // A child that stays answers requests in turn, until it crashes, is late or ends.
 static void test_ask(void)
 {
@@ -256,11 +258,12 @@ static void test_ask(void)
         CHECK(write(input, "AB", 2) == 2 && lseek(input, 0, SEEK_SET) == 0);
         struct child *child = child_open("/proc/self/exe", arguments, input);
         for (int request = 1; child && request <= 2; request++) {
-            CHECK(child_ask(child, &request, sizeof(request), &reply, sizeof(reply), PATIENT_MS, &end, &value));
+            CHECK(child_ask(child, &request, sizeof(request), &reply, sizeof(reply), &patient, &end, &value));
             CHECK_NUMBER(reply, request + 'A' + request - 1);
         }
         const int last = ends[i].request;
-        CHECK(child && !child_ask(child, &last, sizeof(last), &reply, sizeof(reply), ends[i].limit_ms, &end, &value));
+        const struct child_wait wait = {.limit_ms = ends[i].limit_ms};
+        CHECK(child && !child_ask(child, &last, sizeof(last), &reply, sizeof(reply), &wait, &end, &value));
         CHECK_NUMBER(end, ends[i].end);
         CHECK_NUMBER(value, ends[i].value);
         child_close(child);
@@ -269,6 +272,34 @@ static void test_ask(void)
     errno = 0;
     CHECK(!child_open("/nowhere/at/all", arguments, -1) && errno == ENOENT);
     child_close(NULL);
+}
+
+// A pool keeps the children that wait, up to its limit.
+static void test_pool(void)
+{
+    const int files = count_open_files();
+    char *const arguments[] = {"child", "answer", own_pid, NULL};
+    const int input = memfd_create("input", MFD_CLOEXEC);
+    struct child_pool *pool = child_pool_open();
+    enum child_end end;
+    int request = 1, reply = 0, value;
+    CHECK(write(input, "ABCD", 4) == 4 && lseek(input, 0, SEEK_SET) == 0);
+    struct child *first = child_open("/proc/self/exe", arguments, input);
+    struct child *second = child_open("/proc/self/exe", arguments, input);
+    CHECK(!child_pool_take(NULL) && !child_pool_take(pool));
+    child_pool_limit(pool, 1);
+    child_pool_give(pool, first);
+    child_pool_give(pool, second); // closed
+    child_pool_give(pool, NULL);
+    child_pool_give(NULL, child_open("/proc/self/exe", arguments, input)); // closed
+    CHECK(child_pool_take(pool) == first && !child_pool_take(pool));
+    CHECK(child_ask(first, &request, sizeof(request), &reply, sizeof(reply), &patient, &end, &value));
+    CHECK_NUMBER(reply, 1 + 'A');
+    child_pool_give(pool, first);
+    child_pool_close(pool);
+    child_pool_close(NULL);
+    close(input);
+    CHECK_NUMBER(count_open_files(), files);
 }
 
 static void test_explain(void)
@@ -341,6 +372,7 @@ int main(int argc, char **argv)
     test_late();
     test_talk();
     test_ask();
+    test_pool();
     test_explain();
     test_limits();
     test_parent();

@@ -231,7 +231,7 @@ def command(c):
     """The hidden command, run by hand."""
     code, out, err = run(MONOCLE, "probe")
     c.check(code == 2 and "this command is internal" in err and out == b"", code, out, err)
-    words = ["1", "0" * 32, "rgba", "buffer", "0", "generic", "none", "", "", "0x0"]
+    words = ["1", "rgba", "buffer", "0", "none", "", ""]
     code, out, err = run(MONOCLE, "probe", *words)
     c.check(code == 1 and out == b"", "a probe whose parent is not the process that asks", code, out, err)
 

@@ -8,7 +8,7 @@
 //   unstarted: no probe starts. In the program, compile or stall: a build compiles as long as TEST_WHEN exists. stall
 //   also holds back kernels, as PoCL does during a part of its compilation. stuck: a build
 //   never returns.
-// - TEST_ONLY: only children with this text in an argument misbehave
+// - TEST_ONLY: only children with this text in an argument or in the current request misbehave
 // - TEST_WHEN: the driver misbehaves only while this file exists
 // - TEST_LIMIT_MS: time limit of a child; its processor time is then not limited
 // - TEST_STUCK_MS: time limit of a driver call after a signal
@@ -16,7 +16,8 @@
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
 // - TEST_ENERGY: directory with sys/class, where the device's energy counter is (compute/energy.h)
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
-// - TEST_CHILDREN: file that gets a line with the process id of each child, and of a program that starts such a build
+// - TEST_CHILDREN: file that gets a line with the process id of each child, again for each request after its first, and
+//   of a program that starts such a build
 #include "base/child.h"
 #include "base/driver_call.h"
 #include "compute/cl.h"
@@ -53,7 +54,13 @@ static bool is_wanted(const char *how)
     return wanted && strcmp(wanted, how) == 0 && (!when || access(when, F_OK) == 0);
 }
 
-// Returns true if an argument of this process contains the text of TEST_ONLY, or if there is no such text.
+static struct {
+    char text[1024];
+    size_t bytes;
+} request; // the current one
+
+// Returns true if an argument of this process or the request contains the text of TEST_ONLY, or if there is no such
+// text.
 static bool is_meant(void)
 {
     const char *only = getenv("TEST_ONLY");
@@ -63,7 +70,7 @@ static bool is_meant(void)
         return true;
     const size_t bytes = fread(arguments, 1, sizeof(arguments) - 1, file);
     fclose(file);
-    return memmem(arguments, bytes, only, strlen(only)) != NULL;
+    return memmem(arguments, bytes, only, strlen(only)) || memmem(request.text, request.bytes, only, strlen(only));
 }
 
 static bool misbehaves(const char *how)
@@ -90,19 +97,18 @@ enum child_end __real_child_talk(const char *program, char *const arguments[], i
                                  bool (*line)(void *context, char *text), void *context);
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                                  bool (*line)(void *context, char *text), void *context);
-bool __real_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
-                      enum child_end *end, int *value);
-bool __wrap_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
-                      enum child_end *end, int *value);
+struct child *__real_child_open(const char *program, char *const arguments[], int input);
+struct child *__wrap_child_open(const char *program, char *const arguments[], int input);
+bool __real_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most,
+                      const struct child_wait *wait, enum child_end *end, int *value);
+bool __wrap_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most,
+                      const struct child_wait *wait, enum child_end *end, int *value);
+bool __real_child_receive(void *to, size_t bytes);
+bool __wrap_child_receive(void *to, size_t bytes);
 void __real_child_begin(int parent, size_t bytes, int seconds);
-bool __wrap_child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most, int limit_ms,
-                      enum child_end *end, int *value)
-{
-    const char *limit = getenv("TEST_LIMIT_MS");
-    return __real_child_ask(child, request, bytes, reply, most, limit && *limit ? atoi(limit) : limit_ms, end, value);
-}
-
 void __wrap_child_begin(int parent, size_t bytes, int seconds);
+void __real_child_limit(int seconds);
+void __wrap_child_limit(int seconds);
 bool __real_driver_call_stuck(bool main_thread, int ms);
 bool __wrap_driver_call_stuck(bool main_thread, int ms);
 int __real_device_list(struct device_info devices[DEVICE_MAX], const char **why);
@@ -140,25 +146,57 @@ struct energy *__wrap_device_energy_open(const struct device_info *info, char wh
     return root ? energy_open(&(struct energy_device){.root = root}, why) : __real_device_energy_open(info, why);
 }
 
+// The limit of TEST_LIMIT_MS, or else this one.
+static int limit_or(int limit_ms)
+{
+    const char *limit = getenv("TEST_LIMIT_MS");
+    return limit && *limit ? atoi(limit) : limit_ms;
+}
+
 enum child_end __wrap_child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                                  bool (*line)(void *context, char *text), void *context)
 {
-    const char *limit = getenv("TEST_LIMIT_MS");
-    if (is_wanted("unstarted") && strcmp(arguments[1], "probe") == 0) {
-        *value = EAGAIN;
-        return CHILD_NOT_STARTED;
-    }
-    return __real_child_talk(program, arguments, limit && *limit ? atoi(limit) : limit_ms, value, line, context);
+    return __real_child_talk(program, arguments, limit_or(limit_ms), value, line, context);
+}
+
+struct child *__wrap_child_open(const char *program, char *const arguments[], int input)
+{
+    if (!is_wanted("unstarted"))
+        return __real_child_open(program, arguments, input);
+    errno = EAGAIN;
+    return NULL;
+}
+
+bool __wrap_child_ask(struct child *child, const void *question, size_t bytes, void *reply, size_t most,
+                      const struct child_wait *wait, enum child_end *end, int *value)
+{
+    const struct child_wait limited = {limit_or(wait->limit_ms), wait->signal_ms};
+    return __real_child_ask(child, question, bytes, reply, most, &limited, end, value);
+}
+
+bool __wrap_child_receive(void *to, size_t bytes)
+{
+    const bool again = request.bytes > 0;
+    const bool received = __real_child_receive(to, bytes);
+    request.bytes = bytes < sizeof(request.text) ? bytes : sizeof(request.text);
+    memcpy(request.text, to, request.bytes);
+    if (received && again)
+        note_process();
+    return received;
 }
 
 void __wrap_child_begin(int parent, size_t bytes, int seconds)
 {
-    const char *limit = getenv("TEST_LIMIT_MS");
-    __real_child_begin(parent, bytes, limit && *limit ? 1000 : seconds);
+    __real_child_begin(parent, bytes, limit_or(0) > 0 ? 1000 : seconds);
     in_child = true;
     note_process();
     if (misbehaves("begin"))
         signal(SIGSEGV, SIG_DFL), raise(SIGSEGV);
+}
+
+void __wrap_child_limit(int seconds)
+{
+    __real_child_limit(limit_or(0) > 0 ? 1000 : seconds);
 }
 
 bool __wrap_driver_call_stuck(bool main_thread, int ms)

@@ -25,15 +25,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, IDLE_MAX = 16, LOG_BYTES = 16 << 20 };
+enum { LIMIT_S = 30, LIMIT_REFERENCES = 10, REFERENCE_LIMIT_S = 600, SIGNAL_MS = 5000, LOG_BYTES = 16 << 20 };
 static const size_t data_bytes_max = (size_t)4 << 30;
-
-// Children that wait for a request.
-struct children {
-    pthread_mutex_t lock; // guards the members below
-    struct child *idle[IDLE_MAX];
-    int count, most;
-};
 
 struct user_kernel {
     struct subject subject;
@@ -42,10 +35,10 @@ struct user_kernel {
     char name[64];
     struct user_data data;
     bool ready;
-    int limit_ms;              // of a validation
-    struct children *children; // that validate
-    struct child *timer;       // NULL: not started, or it has ended
-    int timers;                // number of children that were started to time
+    int limit_ms;                // of a validation
+    struct child_pool *children; // that validate
+    struct child *timer;         // NULL: not started, or it has ended
+    int timers;                  // number of children that were started to time
 };
 
 // A build of a configuration, in the child that times it.
@@ -106,14 +99,15 @@ static void ask_child(struct child **child, const struct user_request *request, 
 {
     enum child_end end;
     int value;
-    const bool replied = child_ask(*child, request, sizeof(*request), reply, sizeof(*reply), limit_ms, &end, &value);
+    const struct child_wait wait = {limit_ms, limit_ms < SIGNAL_MS ? limit_ms : SIGNAL_MS};
+    const bool replied = child_ask(*child, request, sizeof(*request), reply, sizeof(*reply), &wait, &end, &value);
     // A kernel that writes out of bounds may have changed the reply.
     reply->why[VERDICT_TEXT - 1] = '\0';
     if (!replied || reply->status < PROBE_ANSWERS || reply->status > PROBE_UNKNOWN) {
         *reply = (struct user_reply){.status = PROBE_NOT_RUN, .ended = true, .why = "its process has ended"};
         if (!replied && end == CHILD_LATE)
             reply->status = PROBE_LATE;
-        if (!replied && end == CHILD_LATE && driver_call_interrupted())
+        if (!replied && driver_call_interrupted())
             snprintf(reply->why, VERDICT_TEXT, "a signal came before it ended");
         else if (!replied)
             child_explain(end, value, limit_ms / 1000, limit_ms / 1000, reply->why);
@@ -122,27 +116,6 @@ static void ask_child(struct child **child, const struct user_request *request, 
         child_close(*child);
         *child = NULL;
     }
-}
-
-static struct child *take_child(const struct user_kernel *user)
-{
-    struct children *children = user->children;
-    pthread_mutex_lock(&children->lock);
-    struct child *child = children->count > 0 ? children->idle[--children->count] : NULL;
-    pthread_mutex_unlock(&children->lock);
-    return child ? child : start_child(user, NULL, NULL);
-}
-
-static void give_child(const struct user_kernel *user, struct child *child)
-{
-    struct children *children = user->children;
-    pthread_mutex_lock(&children->lock);
-    const bool stays = children->count < children->most;
-    if (stays)
-        children->idle[children->count++] = child;
-    pthread_mutex_unlock(&children->lock);
-    if (!stays)
-        child_close(child);
 }
 
 static void copy_tuple(const struct user_kernel *user, struct user_request *request)
@@ -157,14 +130,15 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
 {
     struct user_request request = {action, .configuration = configuration};
     struct user_reply reply;
-    struct child *child = take_child(user);
+    struct child *child = child_pool_take(user->children);
+    if (!child)
+        child = start_child(user, NULL, NULL);
     snprintf(why, VERDICT_TEXT, "its process cannot be started");
     if (!child)
         return PROBE_NOT_RUN;
     copy_tuple(user, &request);
     ask_child(&child, &request, limit_ms, &reply);
-    if (child)
-        give_child(user, child);
+    child_pool_give(user->children, child);
     memcpy(why, reply.why, VERDICT_TEXT);
     return reply.status;
 }
@@ -236,7 +210,7 @@ static bool fill(struct user_kernel *user)
     }
     // Children that wait have buffers on the device.
     const size_t most = user->device->info.memory_bytes / 8 / (data->bytes + 1);
-    user->children->most = most < IDLE_MAX ? (int)most : IDLE_MAX;
+    child_pool_limit(user->children, most < CHILD_POOL_MAX ? (int)most : CHILD_POOL_MAX);
     for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
@@ -266,7 +240,7 @@ static bool make_references(struct user_kernel *user)
     for (int i = 0; status != PROBE_PASSED && i < (spec->references > 0 ? 1 : subject->presets); i++)
         status = ask(user, subject->preset[i], USER_REFERENCE, REFERENCE_LIMIT_S * 1000, why);
     // Validations that run at the same time share the device.
-    const int cpus = workers_available(), jobs = cpus < IDLE_MAX ? cpus : IDLE_MAX;
+    const int cpus = workers_available(), jobs = cpus < CHILD_POOL_MAX ? cpus : CHILD_POOL_MAX;
     user->limit_ms += LIMIT_REFERENCES * jobs * (int)((clock_now_ns() - start_ns) / 1000000);
     if (status != PROBE_PASSED)
         log_error("cannot compute the reference of %s: %s", spec->path, why);
@@ -587,10 +561,7 @@ static void close_kernel(struct subject *subject)
 {
     struct user_kernel *user = (struct user_kernel *)subject;
     child_close(user->timer);
-    while (user->children->count > 0)
-        child_close(user->children->idle[--user->children->count]);
-    pthread_mutex_destroy(&user->children->lock);
-    free(user->children);
+    child_pool_close(user->children);
     user_data_close(&user->data);
     space_init(&user->spec.space); // the caller has freed it
     spec_finish(&user->spec);
@@ -669,8 +640,7 @@ struct subject *user_kernel_open(struct device *device, const char *path, struct
     user->device = device;
     user->data.fd = -1;
     user->limit_ms = LIMIT_S * 1000;
-    user->children = xalloc(sizeof(*user->children));
-    pthread_mutex_init(&user->children->lock, NULL);
+    user->children = child_pool_open();
     bool ok = spec_load(spec, path);
     if (ok && !spec_enumerate(spec, why)) {
         log_error("cannot use %s: %s", path, why);
