@@ -79,8 +79,11 @@ def alone(c):
 
 
 def says_where(c):
-    """The table ends with the file of the results."""
-    code, out, err = run(MONOCLE, "tune", *SMALL, "--budget", "2", **settings())
+    """The table ends with the file of the results. A child tests several configurations."""
+    code, out, err = run(MISLED, "tune", *SMALL, "--budget", "6", **settings())
+    with open(at("children"), encoding="utf-8") as file:
+        children = file.read().split()
+    c.check(len(set(children)) < len(children), children)
     path = at("data", "monocle", "tuned")
     lines = out.decode().splitlines()
     c.check(code == 0 and "default ms" in lines[0] and "search s" in lines[0], out, err)
@@ -123,7 +126,7 @@ def not_stored(c):
 @slow
 def begins(c):
     """After the defaults, the search tries the stored results of other sizes and of similar devices."""
-    tune(*SMALL, "--budget", "1", binary=MONOCLE)
+    tune(*SMALL, "--budget", "2", binary=MONOCLE)
     path = at("data/monocle/tuned")
     with open(path, encoding="utf-8") as file:
         head, entry = file.read().rstrip("\n").rsplit("\n", 1)
@@ -163,7 +166,7 @@ def passes(c):
 def plans(c):
     """A device with tiles has two plans: one pass converts and filters, or two passes do. The plan in use stays until
     the other one has won: a run that ends before the comparison does not change it."""
-    args = ("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
+    args = ("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "6", "--search", "random")
     code, found, err = tune(*args)
     c.check(code == 0, code, err)
     c.check([(row["plan"], row["pass"]) for row in found] ==
@@ -188,13 +191,13 @@ def plans(c):
 def misbehave(c, faults):
     for how, why in faults:
         code, (found,), err = tune(*SMALL, "--search", "random", "--budget", "8", TEST_MISBEHAVE=how,
-                                   TEST_ONLY="GROUP_HEIGHT=2")
+                                   TEST_ONLY="GROUP_HEIGHT=8")
         failed = {trial["choice"]: trial["failed"] for trial in found["trials"] if "failed" in trial}
         c.check(code == 0, how, code, err)
         c.check(len(failed) == found["failed"] > 0 and found["tried"] == 8, how, found)
-        c.check(all("GROUP_HEIGHT=2" in choice for choice in failed), how, failed)
+        c.check(all("GROUP_HEIGHT=8" in choice for choice in failed), how, failed)
         c.check(set(failed.values()) == {why}, how, failed)
-        c.check("GROUP_HEIGHT=2" not in found["best"] and found["best_ms"] > 0, how, found["best"])
+        c.check("GROUP_HEIGHT=8" not in found["best"] and found["best_ms"] > 0, how, found["best"])
 
 
 @slow
@@ -216,7 +219,7 @@ def hangs(c):
     """A configuration that hangs, but only on large pictures, fails after the time limit. The run continues."""
     start = time.monotonic()
     code, (found,), err = tune("-f", "invert", "-s", "640x480", "--search", "random", "--budget", "6",
-                               TEST_MISBEHAVE="endless", TEST_ONLY="GROUP_HEIGHT=2", TEST_LIMIT_MS="20000")
+                               TEST_MISBEHAVE="endless", TEST_ONLY="GROUP_HEIGHT=8", TEST_LIMIT_MS="20000")
     failed = [trial for trial in found["trials"] if "failed" in trial]
     c.check(code == 0 and 0 < len(failed) < 6, code, found, err)
     c.check(all(trial["failed"].startswith("it took longer than") for trial in failed), failed)
@@ -297,7 +300,7 @@ def table(c):
     other = threading.Thread(target=appear)
     other.start()
     code, (found,), err = tune(*SMALL, "--search", "random", "--budget", "8", "--t4", at("t4"),
-                               TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=2", TEST_CHILDREN=at("children"))
+                               TEST_MISBEHAVE="wrong", TEST_ONLY="GROUP_HEIGHT=8", TEST_CHILDREN=at("children"))
     other.join()
     with open(at("t4"), encoding="utf-8") as file:
         c.check(file.read() == "theirs" and "monocle writes %s\n" % at("t4-2") in err, "the other file", err)
@@ -305,7 +308,7 @@ def table(c):
         results = json.load(file)["results"]
     c.check(code == 0 and len(results) == 8, code, len(results), err)
     for result, trial in zip(sorted(results, key=str), sorted(found["trials"], key=str)):
-        wrong = str(result["configuration"]["GROUP_HEIGHT"]) == "2"
+        wrong = str(result["configuration"]["GROUP_HEIGHT"]) == "8"
         c.check(result["invalidity"] == ("correctness" if wrong else "correct"), result)
     code, out, err = run(MONOCLE, "tune", "--replay", at("t4-2"), "--json", **settings())
     c.check(code == 0 and json.loads(out)["configurations"] == 8, code, out, err)
