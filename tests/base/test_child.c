@@ -1,6 +1,7 @@
 // test_child.c: a child process ends within its limits, and when its parent ends
 #include "base/child.h"
 
+#include "base/clock.h"
 #include "unit.h"
 
 #include <dirent.h>
@@ -117,6 +118,12 @@ static int child(const char *part, const char *argument)
             request += fgetc(stdin);
             child_reply(&request, sizeof(request));
         }
+    }
+    if (strcmp(part, "spin") == 0) {
+        child_begin(atoi(argument), 1 << 20, PATIENT_MS);
+        child_limit(0);
+        while (true)
+            clock_now_ns();
     }
     if (strcmp(part, "family") == 0) {
         if (fork() == 0)
@@ -328,6 +335,8 @@ static void test_explain(void)
 static void test_limits(void)
 {
     int value;
+    CHECK_NUMBER(run("spin", own_pid, PATIENT_MS, &value), CHILD_KILLED);
+    CHECK_NUMBER(value, SIGXCPU);
     CHECK_NUMBER(run("limits", own_pid, PATIENT_MS, &value), CHILD_EXITED);
     CHECK_NUMBER(value, 7);
     CHECK_NUMBER(run("work", own_pid, PATIENT_MS, &value), CHILD_KILLED);
