@@ -113,20 +113,22 @@ static enum place find_place(const char *text)
     return PLACES;
 }
 
-static bool check_places(const char *template)
+// `numbered`: {n} is a field, too.
+static bool check_places(const char *where, const char *template, bool numbered)
 {
+    const char *all = numbered ? "{dir}, {stem}, {type}, {ext} and {n}" : "{dir}, {stem}, {type} and {ext}";
     for (const char *brace = strchr(template, '{'); brace; brace = strchr(brace + 1, '{')) {
-        if (find_place(brace) != PLACES)
+        if (find_place(brace) < (numbered ? PLACES : PLACE_N))
             continue;
         if (!strchr(brace, '}')) {
-            log_error("--output has an unclosed brace: %s; the fields are {dir}, {stem}, {type}, {ext} and {n}", brace);
+            log_error("%s has an unclosed brace: %s; the fields are %s", where, brace, all);
             return false;
         }
         char word[32];
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
         const char *near = options_nearest(word, places);
-        log_error("--output has the unknown field {%s}%s%s%s; the fields are {dir}, {stem}, {type}, {ext} and {n}",
-                  word, text_if(near, ", did you mean {"), text_or(near, ""), text_if(near, "}?"));
+        log_error("%s has the unknown field {%s}%s%s%s; the fields are %s", where, word,
+                  text_if(near, ", did you mean {"), text_or(near, ""), text_if(near, "}?"), all);
         return false;
     }
     return true;
@@ -223,7 +225,8 @@ bool naming_init(struct naming *naming, const char *output, const char *format)
         log_error("--output cannot be standard output (-); name a directory or a template");
         return false;
     }
-    if (!find_format(naming, format) || !check_places(output) || (places_given && !format && !check_extension(output)))
+    if (!find_format(naming, format) || !check_places("--output", output, true) ||
+        (places_given && !format && !check_extension(output)))
         return false;
     if (!places_given && !one_file) {
         behind = output[length - 1] == '/' ? WHOLE : "/" WHOLE;
@@ -305,6 +308,11 @@ char *naming_output(const struct naming *naming, const char *relative, size_t nu
     xmemclose(out);
     tidy(path);
     return path;
+}
+
+bool naming_file_check(const char *filter, const char *text)
+{
+    return check_places(filter, text, false);
 }
 
 char *naming_file(const char *text, const char *relative)

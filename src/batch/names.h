@@ -33,7 +33,9 @@ void naming_finish(struct naming *naming);
 // Returns the path of the output, which the caller frees. `relative` is the input's path below
 // the directory that the user named; `number` counts the inputs from 1.
 char *naming_output(const struct naming *naming, const char *relative, size_t number);
-// Returns the name of a filter's file for one image, which the caller frees; `text` has the same fields but {n}.
+// The name of a filter's file for one image; `text` has the same fields but {n}. The caller frees it. The first
+// function returns false if `text` has other fields (logged).
+bool naming_file_check(const char *filter, const char *text);
 char *naming_file(const char *text, const char *relative);
 
 // Initialise with zeros.

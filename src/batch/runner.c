@@ -231,8 +231,10 @@ static struct runner_slot *slot_for(struct runner *runner, const struct runner_r
         slot++;
     if (slot == runner->slot + RUNNER_SLOTS) {
         slot = free_slot(runner);
-        if (!slot_open(runner, slot, request, why))
+        if (!slot_open(runner, slot, request, why)) {
+            slot_close(slot);
             return NULL;
+        }
     }
     slot->asked = ++runner->asked;
     return slot;
@@ -278,7 +280,11 @@ static bool submit_waiting(struct runner *runner, bool *lost, char **why)
             path_feed(slot->path, request->feed, &frame_time);
         else if (!slot || !path_submit(slot->path, request->picture, &frame_time)) {
             *lost = slot && path_info(slot->path)->lost;
-            return runner->submitted > 0 && !*lost;
+            if (runner->submitted == 0 || *lost)
+                return false;
+            free(*why); // of a later image, which is tried again
+            *why = NULL;
+            return true;
         }
         runner->flight[runner->submitted].no_matte = matte_missed() != missed;
         runner->flight[runner->submitted++].slot = slot;

@@ -203,25 +203,38 @@ static void find_directories(struct tasks *tasks)
 
 static int compare_sources(const void *a, const void *b)
 {
-    const struct source_id *one = a, *other = b;
+    const struct file_id *one = a, *other = b;
     if (one->device != other->device)
         return one->device < other->device ? -1 : 1;
     return one->inode < other->inode ? -1 : one->inode > other->inode;
 }
 
+static void add_source(struct tasks *tasks, const char *path)
+{
+    const struct file_id id = file_id(path);
+    if (id.inode == 0)
+        return;
+    tasks->source = xgrow(tasks->source, tasks->sources, sizeof(id));
+    tasks->source[tasks->sources++] = id;
+}
+
 static void find_sources(struct tasks *tasks, const struct inputs *inputs, const struct chain *chain)
 {
-    struct stat status;
-    tasks->source = xcalloc(inputs->count + CHAIN_MAX, sizeof(*tasks->source));
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (stat(inputs->row[i].path, &status) == 0)
-            tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
+    for (size_t i = 0; i < inputs->count; i++)
+        add_source(tasks, inputs->row[i].path);
+    for (int k = 0; k < chain->count; k++) {
+        const char *file = chain_file(chain, k);
+        const bool varies = file && filter_file_varies(&chain->stage[k].values);
+        if (file && !varies)
+            add_source(tasks, file);
+        for (size_t i = 0; varies && i < inputs->count; i++) {
+            char *own = naming_file(file, inputs->row[i].relative);
+            add_source(tasks, own);
+            free(own);
+        }
     }
-    for (int i = 0; i < chain->count; i++) {
-        if (chain_file(chain, i) && stat(chain_file(chain, i), &status) == 0)
-            tasks->source[tasks->sources++] = (struct source_id){status.st_dev, status.st_ino};
-    }
-    qsort(tasks->source, tasks->sources, sizeof(*tasks->source), compare_sources);
+    if (tasks->sources > 0)
+        qsort(tasks->source, tasks->sources, sizeof(*tasks->source), compare_sources);
 }
 
 void tasks_make(struct tasks *tasks, const struct inputs *inputs, const struct naming *naming,
@@ -274,7 +287,7 @@ void tasks_clean(const struct tasks *tasks)
 
 static bool is_source(const struct tasks *tasks, const struct stat *status)
 {
-    const struct source_id id = {status->st_dev, status->st_ino};
+    const struct file_id id = {status->st_dev, status->st_ino};
     return tasks->sources > 0 && bsearch(&id, tasks->source, tasks->sources, sizeof(id), compare_sources);
 }
 

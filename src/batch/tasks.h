@@ -1,6 +1,7 @@
 // tasks.h: the tasks of a batch: each input of the shard with its output
 #pragma once
 
+#include "base/file.h"
 #include "batch/inputs.h"
 #include "batch/names.h"
 #include "batch/outcome.h"
@@ -64,12 +65,9 @@ struct tasks {
     bool waits; // a task whose own file of a filter is missing is skipped with FAULT_MISSING; `why` is the file
     struct key_table directories; // of struct directory, by path
     struct key_table logged;      // values of `nearest` whose errors were logged
-    // The identities of all inputs, and of the files that the chain reads. An output must not replace one of these
-    // files, whatever its name is.
-    struct source_id {
-        dev_t device;
-        ino_t inode;
-    } * source; // sorted by device and inode
+    // All inputs, and the files that the chain reads. An output must not replace one of these files, whatever its name
+    // is.
+    struct file_id *source; // sorted by device and inode
     size_t sources;
     enum existing_rule existing;
     const struct chain *chain;

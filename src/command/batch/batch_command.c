@@ -7,6 +7,7 @@
 #include "base/resource.h"
 #include "base/text.h"
 #include "batch/batch.h"
+#include "batch/names.h"
 #include "command/command.h"
 #include "command/looks.h"
 #include "command/shared.h"
@@ -217,6 +218,11 @@ static bool take_chain(struct batch_options *o)
         log_error("the chain has %d filters; at most %d are possible, or %d with --orientation keep",
                   o->setup.chain.count, CHAIN_MAX - 2, CHAIN_MAX);
         return false;
+    }
+    for (int i = 0; i < o->setup.chain.count; i++) {
+        const struct stage *stage = &o->setup.chain.stage[i];
+        if (filter_file_varies(&stage->values) && !naming_file_check(stage->filter->name, stage->values.file))
+            return false;
     }
     return chain_print(&o->setup.chain, o->setup.chain_text);
 }

@@ -246,6 +246,13 @@ def own_masks(c):
         for name, edge in (("a", 16), ("sub/c", 48)):
             row = b"\xff\0\0" * edge + b"\0\0\xff" * (64 - edge)
             c.check(picture(at(path, name + ".png")) == row * 32, path, name)
+    before = digests(at("masks"))
+    code, _, errors = batch(BINARY, "-p", "cpu", "--overwrite", "-o", "masks", *chain)
+    c.check(code == 3 and errors.count("or a filter reads it") == 3 and digests(at("masks")) == before, code, errors)
+    for field, says in ("{n}", "within has the unknown field {n}"), ("{foo}", "unknown field {foo}; the fields are"):
+        chain[2] = "fill=red,within='masks/{stem}%s.png'" % field
+        outcome(c, BINARY, ["-o", "none", *chain], 2, says)
+    chain[2] = "fill=red,within='masks/{dir}{stem}.png'"
     png(at("masks/a.png"), 64, 32, lambda x, y: (255, 255, 255))
     batch(BINARY, "-p", "cpu", "--overwrite", "-o", "cpu", *chain)
     c.check(picture(at("cpu/a.png")) == b"\xff\0\0" * 64 * 32, "another mask makes another output")
@@ -502,6 +509,10 @@ def auto_path(c):
     summary = json.loads(out)
     c.check(code == 0 and summary["path"] == "cpu" and summary["done"] == 100, code, summary, err)
     c.check(summary.get("path_why", "").startswith("a device would take longer"), summary)
+    for name in sorted(digests(at("au-out")))[50:]:
+        os.unlink(at("au-out", name))
+    code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-o", "au-out", "au")
+    c.check(code == 0 and json.loads(out).get("path_why", "").startswith("a device would"), "continued", out, err)
     code, out, err = batch(BINARY, "-f", "blur", "-r", "--json", "-p", "cpu", "-o", "au-cpu", "au")
     c.check(code == 0 and "path_why" not in json.loads(out), out)
     os.makedirs(at("au-large"))  # the first image is large: for 100 such images a device could save time
