@@ -34,6 +34,7 @@ struct merge_row {
     char *line;      // the file's line of JSON, without newline
     enum file_status status;
     enum fault fault;
+    bool left_out;           // an image that monocle cannot read: none of the run's files
     struct merge_work *work; // of the last run with a line of this file; NULL: no known run
 };
 
@@ -104,6 +105,7 @@ static void take_file(struct merge *merge, const json_t *json, const char *line,
     }
     row->status = (enum file_status)status;
     row->fault = fault < 0 ? FAULT_NONE : (enum fault)fault;
+    row->left_out = status == STATUS_SKIPPED && !json_object_get(json, "output");
     row->work = work;
     set_line(&row->line, line);
 }
@@ -241,7 +243,7 @@ static void merge_sort(struct merge *merge)
 {
     for (size_t i = 0; i < merge->rows.count; i++) {
         struct merge_row *row = merge->rows.row[i];
-        if (row->work)
+        if (row->work && !row->left_out)
             row->work->reported++;
     }
     if (merge->rows.count > 0)

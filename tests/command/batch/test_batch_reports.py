@@ -52,6 +52,7 @@ def reports(c):
     c.check("\n  missing: 1\n" in out, "the first of all faults", out)
     done, exists = ('{"input":"a","output":"b","status":"%s"%s}\n' % pair
                     for pair in (("done", ""), ("failed", ',"error":"exists"')))
+    left_out = '{"input":"a.cr2","status":"skipped","why":"camera raw"}\n'
     start, end = '{"start":{"files":1,"shard":1,"shards":1}}\n', '{"end":{}}\n'
     for text, code, says in (("", 1, "does not begin"), ("".join(whole[1:]), 1, "does not begin"),
                              ("a letter\n", 1, "does not begin"), (done + end, 1, "does not begin"),
@@ -60,6 +61,8 @@ def reports(c):
                              (start + exists + done + end, 0, ""), (start + exists + end, 1, ""),
                              (start.replace(":1,", ":2,", 1) + exists + end, 1, ""),
                              (start.replace(":1,", ":-1,", 1) + done + end, 1, "does not begin"),
+                             (start.replace(":1,", ":2,", 1) + left_out + done + end, 1, ""),
+                             (start + left_out + done + end, 0, ""),
                              ('{"reports_without_start":-1}\n' + start + done + end, 1, "")):
         with open(at("re-part.jsonl"), "w") as f:
             f.write(text)
