@@ -442,7 +442,8 @@ static int filter_arrivals(const struct batch_setup *setup, const struct batch_h
     int code = filter_files(setup, hooks, operand, operands, earlier);
     do {
         const int plain = code & ~EXIT_SETTLED;
-        if (plain == EXIT_USAGE || plain >= EXIT_DEVICE)
+        const bool impossible = plain == code && code != EXIT_OK; // for every file: it has filtered none
+        if (impossible || plain >= EXIT_DEVICE)
             return code;
         some_failed = some_failed || plain != EXIT_OK;
         hooks->waiting(hooks->context);

@@ -2,6 +2,7 @@
 #include "batch/inputs.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -138,7 +139,7 @@ static void walk_directory(struct walk *walk, char *path, size_t relative, const
     const int count = error ? -1 : scandir(path, &entries, visible, by_name);
     if (count < 0) {
         error = error ? error : errno;
-        add(walk, path, relative, fault_of_reading(error), error);
+        add(walk, path, parent ? relative : 0, fault_of_reading(error), error);
         return;
     }
     const struct place place = {parent, status.st_dev, status.st_ino};
@@ -261,13 +262,19 @@ void inputs_free(struct inputs *inputs)
 // ---- files that arrive later ----
 
 enum {
-    SETTLE_MS = 100,  // files that arrive at most this long after another are filtered together
-    NAMES_MAX = 1000, // ... but none is waited for after this number
+    SETTLE_MS = 100,       // files that arrive at most this long after another are filtered together
+    SETTLE_MOST_MS = 1000, // ... but none is waited for after this time: a file may be written again for ever
+    NAMES_MAX = 1000,      // ... and after this number
 };
 
 bool watch_open(struct watch *watch, const char *const *path, int count)
 {
     *watch = (struct watch){.fd = file_watch_open(NULL)};
+    if (watch->fd < 0) {
+        log_error("--watch cannot watch directories: %s; raise ulimit -n, or the sysctl fs.inotify.max_user_instances",
+                  strerror(errno));
+        return false;
+    }
     if (count > WATCH_DIRECTORIES) {
         log_error("--watch can watch %d directories, but %d are given", WATCH_DIRECTORIES, count);
         return false;
@@ -342,15 +349,17 @@ static bool take_event(void *context, const struct file_event *event)
 
 bool watch_wait(struct watch *watch, int most_ms, bool *failed)
 {
+    int64_t first_ns = 0; // when the first file arrived
     *failed = false;
     forget_names(watch);
     while (!process_interrupted() && watch->directories > 0) {
         struct pollfd ready = {.fd = watch->fd, .events = POLLIN};
         const int count = poll(&ready, 1, watch->names > 0 ? SETTLE_MS : most_ms);
-        if (count == 0 || watch->names >= NAMES_MAX)
+        if (count == 0 || watch->names >= NAMES_MAX || (first_ns > 0 && clock_ms_since(first_ns) > SETTLE_MOST_MS))
             return true;
         if (count > 0)
             file_watch_take(watch->fd, take_event, watch);
+        first_ns = watch->names > 0 && first_ns == 0 ? clock_now_ns() : first_ns;
     }
     *failed = !process_interrupted();
     return false;

@@ -2,6 +2,7 @@
 // take no more memory than the limit, and a thread that waits for memory has none and no image in flight; a signal ends
 // a file that is not filtered yet; many new files are several groups
 #include "base/json_text.h"
+#include "base/log.h"
 #include "batch/report.h"
 #include "batch/worker.h"
 
@@ -13,7 +14,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static long allocations, failing; // the number of the allocation that fails
 
@@ -219,7 +222,8 @@ static void test_waiting(void)
     CHECK(unlink("waits.tga") == 0);
 }
 
-static int polls; // so often more files arrive; then none
+static int polls;  // so often more files arrive; then none
+static int writes; // so often a file is written again; then it is not
 static char arrivals[64];
 
 int __real_poll(struct pollfd *set, nfds_t count, int timeout_ms);
@@ -228,6 +232,13 @@ int __wrap_poll(struct pollfd *set, nfds_t count, int timeout_ms);
 int __wrap_poll(struct pollfd *set, nfds_t count, int timeout_ms)
 {
     static int number;
+    if (writes > 0) {
+        char name[96];
+        snprintf(name, sizeof(name), "%s/again.png", arrivals);
+        close(open(name, O_WRONLY | O_CREAT, 0600));
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        return writes-- > 1;
+    }
     if (polls == 0)
         return __real_poll(set, count, timeout_ms);
     for (int i = 0; i < 100; i++) {
@@ -261,6 +272,51 @@ static void test_groups(void)
     CHECK(rmdir(arrivals) == 0);
 }
 
+// A file that is written again and again is listed after a second.
+static void test_again(void)
+{
+    struct watch watch;
+    bool failed;
+    char name[96];
+    unit_directory(arrivals);
+    CHECK(watch_open(&watch, (const char *const[]){arrivals}, 1));
+    writes = 200;
+    CHECK(watch_wait(&watch, -1, &failed) && !failed);
+    CHECK_NUMBER(watch.names, 1);
+    CHECK(writes > 0);
+    writes = 0;
+    watch_close(&watch);
+    snprintf(name, sizeof(name), "%s/again.png", arrivals);
+    CHECK(unlink(name) == 0 && rmdir(arrivals) == 0);
+}
+
+static void copy_error(void *context, const char *message)
+{
+    snprintf(context, 256, "%s", message);
+}
+
+// If no more files can be opened, a directory is an input that fails, with its own name, and is not watched.
+static void test_no_files(void)
+{
+    const struct inputs_setup setup = {.operand = (const char *const[]){"/tmp"}, .operands = 1};
+    struct inputs inputs = {0};
+    struct watch watch;
+    struct rlimit limit;
+    char message[256] = "";
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    log_set_error_hook(copy_error, message);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, limit.rlim_max});
+    CHECK(inputs_gather(&inputs, &setup));
+    CHECK(!watch_open(&watch, setup.operand, 1));
+    watch_close(&watch);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    log_set_error_hook(NULL, NULL);
+    CHECK_HAS(message, "Too many open files");
+    CHECK_NUMBER(inputs.count, 1);
+    CHECK(inputs.row[0].fault == FAULT_READ && inputs.row[0].relative == inputs.row[0].path);
+    inputs_free(&inputs);
+}
+
 int main(void)
 {
     test_json();
@@ -270,5 +326,7 @@ int main(void)
     test_flights();
     test_signal();
     test_groups();
+    test_again();
+    test_no_files();
     return check_end(&unit);
 }

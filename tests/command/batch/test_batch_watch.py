@@ -125,6 +125,9 @@ def refused(c):
     outcome(c, BINARY, CPU + ["-o", "one.png", "--watch", "in"], 2, "cannot write all images to one file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "nothing-here"], 3, "cannot watch nothing-here: No such file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
+    png(at("in/a.png"), 8, 8)
+    outcome(c, BINARY, ["-p", "opencl", "-o", "x", "--watch", "in"], 3, "there is no OpenCL device",
+            OCL_ICD_VENDORS="/proc/nowhere")
 
 
 sys.exit(Checks().run(watched, numbered, late, refused))
