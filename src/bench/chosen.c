@@ -157,8 +157,10 @@ static bool find_device(const struct bench_chosen_setup *setup, struct bench_mac
     const int count = device_list(devices, why);
     if (count > 0 && (place->number = device_choose(devices, count, setup->device)) < 0)
         return false;
-    if (count > 0)
+    if (count > 0) {
         place->device = devices[place->number];
+        *why = "it cannot be opened";
+    }
     return true;
 }
 
@@ -212,7 +214,7 @@ enum bench_outcome bench_chosen_run(const struct bench_chosen_setup *setup, stru
         session.limit_s = setup->seconds;
         session.rounds = BENCH_ROUNDS_MAX;
     }
-    const char *why = "cannot open it";
+    const char *why = "";
     enum bench_outcome end = BENCH_NOTHING;
     default_paths(chosen, setup->measurement->frames);
     if (!find_device(setup, place, &why))

@@ -23,10 +23,6 @@ enum { ELEMENT_HALF, ELEMENT_FLOAT, ELEMENT_DOUBLE, ELEMENT_INT, ELEMENT_SHORT, 
 
 enum { ELEMENT_WIDTHS = 5 };
 
-// ---- the speed ----
-
-// ---- elements ----
-
 static const struct element elements[ELEMENTS] = {
     [ELEMENT_HALF] = {"half", 2, true, "the device has no half-precision numbers (cl_khr_fp16)"},
     [ELEMENT_FLOAT] = {"float", 4, true, NULL},

@@ -53,6 +53,17 @@ bool pictures_make_camera(struct pictures *pictures, int width, int height)
 
 // ---- the check ----
 
+// Returns the end of the filters from `first` on that one path must compute: a mask needs the filters that it limits.
+static int group_end(const struct chain *chain, int first)
+{
+    int end = first + 1;
+    for (int i = end; i < chain->count; i++) {
+        if (filter_is_mask(chain->stage[i].filter) && chain_kept(chain, i) < end)
+            end = i + 1;
+    }
+    return end;
+}
+
 // Computes the chain's output for the picture. The caller frees. False: logged.
 static bool expect(const struct image *picture, const struct chain *chain, struct image *rgba)
 {
@@ -61,10 +72,12 @@ static bool expect(const struct image *picture, const struct chain *chain, struc
     bool ok = image_alloc(rgba, &shape);
     if (ok)
         convert_to_rgba(rgba, picture);
-    for (int i = 0; ok && i < chain->count; i++) {
+    for (int i = 0, end; ok && i < chain->count; i = end) {
         struct image next = {0};
-        const struct chain stage = {.stage = {chain->stage[i]}, .count = 1};
-        const struct path_setup setup = {.kind = PATH_CPU, .input = rgba->shape, .chain = &stage};
+        struct chain part = {0};
+        for (end = group_end(chain, i); i + part.count < end; part.count++)
+            part.stage[part.count] = chain->stage[i + part.count];
+        const struct path_setup setup = {.kind = PATH_CPU, .input = rgba->shape, .chain = &part};
         ok = path_filter(&setup, rgba, &next, NULL);
         image_free(rgba);
         *rgba = next;

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct json_t; // of jansson
-
 // ---- figures ----
 
 struct json_t;  // of jansson

@@ -93,6 +93,14 @@ def rows(c):
     c.check(3 <= found[0]["rounds"] < 30, "rounds of 10 ms at the least that fit", found)
 
 
+def masks(c):
+    """The expected result of a mask needs the filters that it limits."""
+    shutil.copy(os.path.join(SOURCES, "tests/data/small.png"), at("m.png"))
+    chains = "blur=2,within=m.png", "gray,keep,blur=2,emboss,within=m.png,sharpen", "keep,blur,keep,gray,within=m.png"
+    found = rows_of(c, "filters", *SMALL, "-p", "cpu", "-t", "1", *(word for f in chains for word in ("-f", f)))
+    c.check([r["case"] for r in found] == list(chains), found)
+
+
 @slow
 def measures(c):
     """A measure is a row beside a plain read or, on a device, beside a copy."""
@@ -413,5 +421,5 @@ def interrupted(c):
     c.check(len(found) == 1 and found[0] > 0, "figures of an interrupted run", out)
 
 
-sys.exit(Checks().run(rows, measures, variants, paths, default_paths, tables, saved, concludes, wrong_pictures,
+sys.exit(Checks().run(rows, masks, measures, variants, paths, default_paths, tables, saved, concludes, wrong_pictures,
                       compare, errors, narrow, processor_name, interrupted))
