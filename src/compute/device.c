@@ -52,7 +52,7 @@ static cl_ulong get_number(cl_device_id id, cl_device_info what)
 
 static void get_platform_name(cl_platform_id platform, char name[64])
 {
-    char whole[64] = "";
+    char whole[1024] = "";
     if (clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(whole) - 1, whole, NULL) != CL_SUCCESS)
         whole[0] = '\0';
     take_text(whole, name, 64);

@@ -119,14 +119,14 @@ static void find_out(const char *key, size_t bytes, verdict_find *find, void *co
     static const char once[] = "once: ";
     struct cache_entry kept;
     size_t length = 0;
-    char stored[VERDICT_TEXT] = "", doubtful[sizeof(once) + VERDICT_TEXT];
+    char stored[sizeof(once) + VERDICT_TEXT] = "", doubtful[sizeof(stored)];
     cache_entry_open(&kept, "verdict", key, bytes);
     char *text = cache_entry_read(&kept, &length);
-    if (text && length < VERDICT_TEXT)
+    if (text && length < sizeof(stored))
         memcpy(stored, text, length);
     free(text);
     if (stored[0] && strncmp(stored, once, strlen(once)) != 0) {
-        memcpy(verdict, stored, VERDICT_TEXT);
+        snprintf(verdict, VERDICT_TEXT, "%.*s", VERDICT_TEXT - 1, stored);
     } else {
         const enum verdict_hold hold = find(context, verdict);
         snprintf(doubtful, sizeof(doubtful), "%s%s", once, verdict);

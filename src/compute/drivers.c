@@ -296,7 +296,7 @@ static char *make_key(const struct driver *drivers, int count, size_t *lasting, 
         fprintf(out, "boot %s", boot);
     if (file)
         fclose(file);
-    fclose(out);
+    xmemclose(out);
     return key;
 }
 
@@ -371,8 +371,6 @@ static bool work(struct driver_question *question, char why[VERDICT_TEXT])
     struct verdicts successes;
     size_t lasting;
     char *key = make_key(question->drivers, question->count, &lasting, &finding.bytes);
-    if (!key)
-        return true;
     finding.key = key;
     verdicts_init(&successes);
     verdicts_init(&finding.failures);

@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-// ---- entries and files ----
-
 // ---- entries ----
 
 enum field_kind { FIELD_TEXT, FIELD_NEEDED, FIELD_SIZE, FIELD_UNITS, FIELD_TIME };

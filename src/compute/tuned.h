@@ -10,12 +10,9 @@
 
 // ---- entries and files ----
 
-//
 // The first line of a file is "monocle tuned 1". Each other line is an entry, empty, or a comment after
 // "#". If several lines have the same key, the last one counts. A file with another first line is not used and not
 // changed. A damaged line is not used, and stays in the file. All functions are safe on any thread.
-
-// ---- entries ----
 
 // The pass that was tuned, and its device. The texts have no control characters; "" is unknown.
 struct tuned_key {

@@ -239,6 +239,7 @@ static bool opencl_submit(struct path *path, const struct image *frame)
     result = result == CL_SUCCESS ? ended : result;
     if (!compute_ok(result, "run a frame on the device")) {
         path->info.lost = compute_device_lost(result);
+        compute_finish(cl->upload_queue); // the source may free the frame's memory
         compute_finish(cl->compute_queue);
         release_frame(slot);
         return false;

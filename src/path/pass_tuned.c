@@ -155,7 +155,7 @@ int pass_tuned_choices(struct device *device, const struct variant_pass *of, int
     return count;
 }
 
-// ---- see source_strip.h ----
+// ---- text without comments ----
 
 static void join_lines(char *text)
 {

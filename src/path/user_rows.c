@@ -190,14 +190,15 @@ static user_row *load(const char *library, size_t bytes, char **error)
     char path[64], why[512];
     const int fd = memfd_create("monocle-filter", MFD_CLOEXEC);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    void *handle = fd >= 0 && file_write_all(fd, library, bytes) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    const bool stored = fd >= 0 && file_write_all(fd, library, bytes);
+    void *handle = stored ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     user_row *row = NULL;
     if (handle)
         *(void **)&row = dlsym(handle, "user_row");
     if (row)
         return row;
     snprintf(why, sizeof(why), "cannot load the compiled filter: %.400s; use -p opencl or -p gl",
-             fd < 0 ? strerror(errno) : dlerror());
+             stored ? dlerror() : strerror(errno));
     path_fail(error, why);
     if (!handle && fd >= 0)
         close(fd);
@@ -228,12 +229,11 @@ static user_row *find_row(const struct filter *filter, char **error)
     return row;
 }
 
-// Makes the row function, once. *first becomes true if no earlier call has tried it.
-static bool make_row(struct user_filter *user, bool *first, char **error)
+// Makes the row function, once.
+static bool make_row(struct user_filter *user, char **error)
 {
     pthread_mutex_lock(&user->lock);
-    *first = !user->row && !user->why;
-    if (*first)
+    if (!user->row && !user->why)
         user->row = find_row(&user->filter, &user->why);
     if (!user->row)
         path_fail(error, user->why ? user->why : "cannot compile a user's filter: out of memory");
@@ -259,15 +259,10 @@ void path_warn_compiler(enum path_kind kind)
 
 bool user_rows_make(const struct chain *chain, char **error)
 {
-    bool checked = false;
     for (int i = 0; i < chain->count; i++) {
         struct user_filter *user = chain->stage[i].filter->user;
-        bool first = false;
-        if (user && !make_row(user, &first, error))
+        if (user && !make_row(user, error))
             return false;
-        if (first && !checked)
-            cache_entry_check();
-        checked = checked || first;
     }
     return true;
 }

@@ -220,6 +220,7 @@ static bool find_lines(struct run *run, const struct frame *frame)
         begin_anew(run);
     if (!is_large(&image->shape)) {
         run->result = (struct lane_result){.left = -1, .right = -1};
+        memset(&run->trace, 0, sizeof(run->trace));
         run->table = lane_pipeline_table(&run->pipeline, sums);
         return true;
     }

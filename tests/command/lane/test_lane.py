@@ -281,9 +281,10 @@ def several_sizes(c):
     for name, size in (("a", "640x480"), ("b", SIZE), ("c", "128x80"), ("d", "640x480")):
         run("noise:" + size if name == "c" else "road:seed=5,size=" + size, "--headless", "-p", "cpu", "-n", "1",
             "--screenshot", "list/%s.png" % name, command="live")
-    frames = find("list", "--independent", "-p", "cpu", "--screenshot", "last.png")
+    frames = find("list", "--independent", "-p", "cpu", "--screenshot", "last.png", "--measures")
     c.check([frame["raw_file"][5] for frame in frames] == list("abcd"), frames)
     c.check([len(frame["lanes"]) > 1 for frame in frames] == [True, True, False, True], frames)
+    c.check(frames[2]["peaks_m"] == [] and not any(frames[2]["histogram"]), "the measures of a tiny one")
     for frame in frames[:2]:
         alone, = find(frame["raw_file"], "-p", "cpu")
         c.check(alone["lanes"] == frame["lanes"], alone, frame)
