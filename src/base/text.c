@@ -1,6 +1,8 @@
 // text.c: splits UTF-8 text into characters and lines
 #include "base/text.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 struct span span_of(const char *text)
@@ -103,6 +105,15 @@ static char *trim(char *text)
     while (length > 0 && strchr(spaces, text[length - 1]))
         text[--length] = '\0';
     return text;
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
 }
 
 void text_join_lines(char *text)

@@ -35,6 +35,9 @@ struct span span_head(struct span span, int columns); // returns its first colum
 // after a space if it has one, else anywhere. Drops that line feed, or the spaces at the break.
 struct span span_take_line(struct span *text, int columns);
 
+// Appends to the text, which has room for `size` bytes, and cuts it to fit.
+void text_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 // Replaces line feeds by spaces. Use it for texts that monocle did not write, because a line feed in a message begins
 // an indented line.
 void text_join_lines(char *text);

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -522,16 +521,6 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
         print_number(value, text, 64);
 }
 
-// Appends to `text` of CHAIN_TEXT bytes, and cuts the text to fit.
-__attribute__((format(printf, 2, 3))) static void append(char *text, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, CHAIN_TEXT - used, format, arguments);
-    va_end(arguments);
-}
-
 const char *chain_file(const struct chain *chain, int stage)
 {
     const struct stage *at = &chain->stage[stage];
@@ -575,24 +564,24 @@ static void print_value(const struct stage *stage, int param, char *text)
     if (type == PARAM_FILE || type == PARAM_TEXT) { // a stage without a file has the default value
         char quoted[2 * FILTER_FILE + 3];
         if (chain_quote(stage->values.file, quoted, sizeof(quoted)))
-            append(text, "%s", quoted);
+            text_append(text, CHAIN_TEXT, "%s", quoted);
         return;
     }
     if (!param_has_numbers(&stage->filter->params[param]) || stage->values.value[param] >= 0) {
         chain_value_text(stage, param, value);
-        append(text, "%s", value);
+        text_append(text, CHAIN_TEXT, "%s", value);
         return;
     }
     for (int i = 0; i < stage->values.matrix_count; i++) {
         print_number(stage->values.matrix[i], value, sizeof(value));
         const char *separator = type == PARAM_POINTS && i % 2 == 1 ? "/" : " ";
-        append(text, "%s%s", text_if(i > 0, separator), value);
+        text_append(text, CHAIN_TEXT, "%s%s", text_if(i > 0, separator), value);
     }
 }
 
 static void print_stage(const struct stage *stage, char *text)
 {
-    append(text, "%s%s", text[0] ? "," : "", stage->filter->name);
+    text_append(text, CHAIN_TEXT, "%s%s", text[0] ? "," : "", stage->filter->name);
     const int params = filter_param_count(stage->filter);
     bool any = false, gap = false;
     for (int i = 0; i < params; i++) {
@@ -600,9 +589,9 @@ static void print_stage(const struct stage *stage, char *text)
             gap = true;
             continue;
         }
-        append(text, "%c", any ? ':' : '=');
+        text_append(text, CHAIN_TEXT, "%c", any ? ':' : '=');
         if (gap)
-            append(text, "%s=", stage->filter->params[i].name);
+            text_append(text, CHAIN_TEXT, "%s=", stage->filter->params[i].name);
         print_value(stage, i, text);
         any = true;
     }

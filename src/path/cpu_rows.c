@@ -1,6 +1,8 @@
 // cpu_rows.c: passes of the cpu path over a band of rows
 #include "path/cpu_rows.h"
 
+#include "base/number.h"
+#include "base/text.h"
 #include "base/vectors.h"
 #include "filter/user_filter.h"
 #include "filter/warp.h"
@@ -8,7 +10,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +53,6 @@ struct band {
     struct band_pass pass[PLAN_PASSES];
 };
 
-static int clamp_to(int at, int count)
-{
-    if (at < 0)
-        return 0;
-    return at >= count ? count - 1 : at;
-}
-
 static size_t align(size_t bytes)
 {
     return (bytes + IMAGE_ALIGNMENT - 1) / IMAGE_ALIGNMENT * IMAGE_ALIGNMENT;
@@ -99,8 +93,8 @@ static void find_warp_rows(struct cpu_pass *cpu)
         least = cpu->warp[i] < least ? cpu->warp[i] : least;
         most = cpu->warp[i] > most ? cpu->warp[i] : most;
     }
-    cpu->first = clamp_to(least >> 8, height > 1 ? height - 1 : 1);
-    cpu->end = clamp_to((most >> 8) + 1, height) + 1;
+    cpu->first = clamp_int(least >> 8, 0, height - 2);
+    cpu->end = clamp_int((most >> 8) + 1, 0, height - 1) + 1;
     if (cpu->end < 2 && height > 1)
         cpu->end = 2;
 }
@@ -350,8 +344,8 @@ static const uint8_t *stencil_row_of(struct band *band, int number, int y, uint8
 static void run_move(const struct cpu_pass *cpu, const struct image *from, int y, uint8_t *to)
 {
     const int width = cpu->pass->width, across = from->shape.width;
-    const uint8_t *row = image_row(from, 0, clamp_to(y - cpu->down, from->shape.height));
-    const int first = clamp_to(cpu->right, width + 1), end = clamp_to(cpu->right + across, width + 1);
+    const uint8_t *row = image_row(from, 0, clamp_int(y - cpu->down, 0, from->shape.height - 1));
+    const int first = clamp_int(cpu->right, 0, width), end = clamp_int(cpu->right + across, 0, width);
     for (int x = 0; x < first; x++)
         memcpy(to + 4 * (size_t)x, row, 4);
     if (end > first)
@@ -505,7 +499,7 @@ static void make_in_place(struct band *band, int y, const struct stencil_rows *r
         middle.prefetch[i].out += 2 * bytes;
     }
     for (int i = 0; i < cpu->lines; i++)
-        in[i] = picture_row(run, clamp_to(y - reach - 1 + i, height)) + bytes;
+        in[i] = picture_row(run, clamp_int(y - reach - 1 + i, 0, height - 1)) + bytes;
     ends.out = ends_out;
     middle.in = in + 1;
     middle.out = out;
@@ -528,8 +522,8 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const int height = run_height(run), reach = pass_rows(cpu), more = cpu->stencil->rows - 1;
     const bool in_place = number == 0 && band->in_place;
     if (!band_pass->begun)
-        band_pass->loaded = clamp_to(y - reach, height);
-    for (; band_pass->loaded <= clamp_to(y + reach + more, height); band_pass->loaded++) {
+        band_pass->loaded = clamp_int(y - reach, 0, height - 1);
+    for (; band_pass->loaded <= clamp_int(y + reach + more, 0, height - 1); band_pass->loaded++) {
         if (in_place)
             load_ends(band, band_pass->loaded);
         else
@@ -537,7 +531,7 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     }
     const uint8_t *in[LINES_MAX];
     for (int i = 0; i < cpu->lines; i++)
-        in[i] = line_of(band, number, clamp_to(y - reach - 1 + i, height));
+        in[i] = line_of(band, number, clamp_int(y - reach - 1 + i, 0, height - 1));
     const bool is_output = run->to->plane[0] && number == run->count - 1 && cpu->step == 4;
     band_pass->made[0] = to;
     for (int i = 1; i <= more; i++)
@@ -554,9 +548,9 @@ static void run_stencil(struct band *band, int number, int y, uint8_t *to)
     const int writer = run->passes[run->count - 1].step == 4 ? run->count - 1 : 0; // grey rows are shorter
     const bool writes = calls > 0 && number == writer && cpu->step == 4 && run->to->plane[0];
     for (int i = 0; i <= more; i++) {
-        const int in_row = clamp_to(band_pass->loaded + calls - more - 1 + i, height);
+        const int in_row = clamp_int(band_pass->loaded + calls - more - 1 + i, 0, height - 1);
         rows.prefetch[i].in = calls > 0 && in_place ? picture_row(run, in_row) : to;
-        rows.prefetch[i].out = writes ? output_at(band, clamp_to(band->y + calls + i, band->end)) : to;
+        rows.prefetch[i].out = writes ? output_at(band, clamp_int(band->y + calls + i, 0, band->end - 1)) : to;
     }
     if (cpu->pass->stencil->filter->user)
         run_user(cpu->pass->stencil, rows.in, to, band->width, y, cpu->step);
@@ -674,7 +668,8 @@ void cpu_run_band(void *context, int number)
     struct band band;
     band_init(&band, run, number);
     for (int y = band_edge(run, number); y < band.end; y++) {
-        if (run->feed && !run->feed->need(run->feed->context, run->from, clamp_to(y + reach, run->from->shape.height)))
+        if (run->feed &&
+            !run->feed->need(run->feed->context, run->from, clamp_int(y + reach, 0, run->from->shape.height - 1)))
             break;
         band.y = y;
         if (run->streams)
@@ -756,26 +751,17 @@ void cpu_tuning_print(const struct cpu_tuning *tuning, char text[CPU_TUNING_TEXT
 
 // ---- the database ----
 
-static __attribute__((format(printf, 2, 3))) void append(char text[CPU_KEY], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, CPU_KEY - used, format, arguments);
-    va_end(arguments);
-}
-
 static void print_chain(char text[CPU_KEY], const struct chain *chain, enum pixfmt format)
 {
     text[0] = '\0';
-    append(text, "cpu:%s>", pixfmt_info(format)->name);
+    text_append(text, CPU_KEY, "cpu:%s>", pixfmt_info(format)->name);
     for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
-        append(text, "%s%s", i > 0 ? "+" : "", stage->filter->name);
+        text_append(text, CPU_KEY, "%s%s", i > 0 ? "+" : "", stage->filter->name);
         if (stage->arguments.radius > 0)
-            append(text, "%d", stage->arguments.radius);
+            text_append(text, CPU_KEY, "%d", stage->arguments.radius);
     }
-    append(text, ">rgba");
+    text_append(text, CPU_KEY, ">rgba");
 }
 
 void cpu_key_make(struct cpu_key *key, const struct chain *chain, const struct image_shape *input, int threads)

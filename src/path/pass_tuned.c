@@ -1,10 +1,10 @@
 // pass_tuned.c: names passes in the database of tunings, and finds their tuned variants
 #include "path/pass_tuned.h"
 
+#include "base/text.h"
 #include "base/vectors.h"
 #include "path/pass_text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,49 +13,40 @@
 
 // ---- the key ----
 
-static __attribute__((format(printf, 2, 3))) void append(char text[PASS_KEY], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, PASS_KEY - used, format, arguments);
-    va_end(arguments);
-}
-
 // Appends a filter, after a "+" unless it is the pass's first one.
 static void append_filter(char text[PASS_KEY], const struct stage *stage)
 {
-    append(text, "%s%s", text[strlen(text) - 1] == '>' ? "" : "+", stage->filter->name);
+    text_append(text, PASS_KEY, "%s%s", text[strlen(text) - 1] == '>' ? "" : "+", stage->filter->name);
 }
 
 static void append_turns(char text[PASS_KEY], bool mirror, bool flip)
 {
     if (mirror)
-        append(text, ":mirror");
+        text_append(text, PASS_KEY, ":mirror");
     if (flip)
-        append(text, ":flip");
+        text_append(text, PASS_KEY, ":flip");
 }
 
 void pass_key_print(const struct pass *pass, const struct pass_target *target, char text[PASS_KEY])
 {
     text[0] = '\0';
-    append(text, "%s", pass->reads == PASS_GREY ? "channel" : pixfmt_info(target->format)->name);
+    text_append(text, PASS_KEY, "%s", pass->reads == PASS_GREY ? "channel" : pixfmt_info(target->format)->name);
     append_turns(text, pass->load_mirror, pass->load_flip);
-    append(text, ">");
+    text_append(text, PASS_KEY, ">");
     for (int i = 0; i < pass->before_count; i++)
         append_filter(text, pass->before[i]);
     if (pass->stencil) {
         append_filter(text, pass->stencil);
-        append(text, "%d%s", pass->stencil->arguments.radius, pass->equal_channels ? ":grey" : "");
+        text_append(text, PASS_KEY, "%d%s", pass->stencil->arguments.radius, pass->equal_channels ? ":grey" : "");
     }
     if (pass->warp)
         append_filter(text, pass->warp);
     for (int i = 0; i < pass->after_count; i++)
         append_filter(text, pass->after[i]);
     if (target->to_image)
-        append(text, ">image");
+        text_append(text, PASS_KEY, ">image");
     else
-        append(text, pass->writes == PASS_GREY ? ">channel" : ">buffer");
+        text_append(text, PASS_KEY, pass->writes == PASS_GREY ? ">channel" : ">buffer");
     append_turns(text, pass->store_mirror, pass->store_flip);
 }
 
