@@ -85,6 +85,12 @@ static void set_number(json_t *object, const char *key, double value)
         json_object_set_new(object, key, json_real(value));
 }
 
+// Returns null if the spread is unknown.
+static json_t *spread_json(double spread)
+{
+    return isnan(spread) ? json_null() : json_real(spread);
+}
+
 static json_t *figures_json(const struct result_figure *list, int count)
 {
     json_t *array = json_array();
@@ -96,7 +102,7 @@ static json_t *figures_json(const struct result_figure *list, int count)
             json_object_set_new(object, "verdict", json_string(result_verdict_name(list[i].verdict)));
         if (!isnan(list[i].base_value)) {
             set_number(object, "base_value", list[i].base_value);
-            json_object_set_new(object, "base_spread", figure_spread_json(list[i].base_spread));
+            json_object_set_new(object, "base_spread", spread_json(list[i].base_spread));
         }
         set_number(object, "change", list[i].change);
         set_number(object, "p", list[i].p);
@@ -485,11 +491,6 @@ static json_t *parameters_json(const char *words)
     return object;
 }
 
-json_t *figure_spread_json(double spread)
-{
-    return isnan(spread) ? json_null() : json_real(spread);
-}
-
 json_t *figure_json(const struct figure *figure)
 {
     const bool ok = figure->status == FIGURE_OK;
@@ -497,8 +498,8 @@ json_t *figure_json(const struct figure *figure)
                                "status", names[figure->status]);
     if (ok)
         json_object_update_new(object, json_pack("{s:f,s:o,s:i,s:b}", "value", figure->value, "spread",
-                                                 figure_spread_json(figure->spread), "rounds", figure->rounds,
-                                                 "checked", (int)figure->checked));
+                                                 spread_json(figure->spread), "rounds", figure->rounds, "checked",
+                                                 (int)figure->checked));
     if (ok && figure->by_event > 0)
         json_object_set_new(object, "by_event", json_real(figure->by_event));
     json_t *samples = ok && figure->samples ? json_array() : NULL;

@@ -39,7 +39,6 @@ bool figure_less_is_better(const char *unit);              // a unit of time or 
 // Returns the text of a chain as the value of a parameter. A long text ends with a hash of its end.
 const char *figure_case(const char *chain, char text[FIGURE_CASE]);
 
-struct json_t *figure_spread_json(double spread); // null if it is unknown
 // Returns the figure as an object, which the caller frees. NULL: no memory.
 struct json_t *figure_json(const struct figure *figure);
 // Reads such an object. Returns false if it is not one.

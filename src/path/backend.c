@@ -54,12 +54,12 @@ void path_finish(struct path *path)
 
 static_assert(PLAN_PASSES + 7 <= PATH_STAGES, "room for all passes, four stages before them and three after them");
 
-struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock)
+void path_add_stage(struct path_result *result, const char *name, enum stage_clock clock, int64_t start_ns,
+                    int64_t end_ns)
 {
     struct stage_time *stage = &result->stage[result->stages++];
+    *stage = (struct stage_time){.clock = clock, .start_ns = start_ns, .end_ns = end_ns};
     snprintf(stage->name, sizeof(stage->name), "%s", name);
-    stage->clock = clock;
-    return stage;
 }
 
 json_t *passes_json(const struct path_pass *pass, int passes)

@@ -55,6 +55,7 @@ enum opencl_output { OUTPUT_TEXTURE, OUTPUT_MAPPED, OUTPUT_READ, OPENCL_OUTPUTS 
 struct path *opencl_open(const struct path_setup *setup, enum opencl_output output, char **error);
 int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIANTS]); // as path_variants
 
-struct stage_time *path_add_stage(struct path_result *result, const char *name, enum stage_clock clock);
+void path_add_stage(struct path_result *result, const char *name, enum stage_clock clock, int64_t start_ns,
+                    int64_t end_ns);
 // Sets *error to a copy of the text, or logs the text if `error` is NULL.
 void path_fail(char **error, const char *text);

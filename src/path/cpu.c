@@ -374,14 +374,10 @@ static bool cpu_collect(struct path *path, struct path_result *result)
             used += snprintf(name + used, sizeof(name) - (size_t)used, "+%s", passes[k].name);
         if (encodes && used < (int)sizeof(name))
             snprintf(name + used, sizeof(name) - (size_t)used, "+encode");
-        struct stage_time *stage = path_add_stage(result, name, STAGE_HOST);
-        stage->start_ns = slot->run_start_ns[i];
-        stage->end_ns = slot->run_end_ns[i];
+        path_add_stage(result, name, STAGE_HOST, slot->run_start_ns[i], slot->run_end_ns[i]);
     }
     if (path->measuring.wanted) {
-        struct stage_time *stage = path_add_stage(result, "measure", STAGE_HOST);
-        stage->start_ns = slot->measure_start_ns;
-        stage->end_ns = slot->measure_end_ns;
+        path_add_stage(result, "measure", STAGE_HOST, slot->measure_start_ns, slot->measure_end_ns);
         measuring_give(&path->measuring, slot->values, &result->measures);
     }
     if (path->encode.width > 0 && !path->fed) {

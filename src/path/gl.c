@@ -737,24 +737,18 @@ static void add_stage(const struct gl_path *gl, const struct slot *slot, struct 
                                                                            &ns[i]);
     if (ns[0] == 0 || ns[1] < ns[0])
         return;
-    struct stage_time *stage = path_add_stage(result, name, STAGE_DEVICE);
-    stage->start_ns = (int64_t)ns[0] + gl->shift_ns;
-    stage->end_ns = (int64_t)ns[1] + gl->shift_ns;
+    path_add_stage(result, name, STAGE_DEVICE, (int64_t)ns[0] + gl->shift_ns, (int64_t)ns[1] + gl->shift_ns);
 }
 
 static void add_host_stage(struct path_result *result, const char *name, int64_t start_ns)
 {
-    struct stage_time *stage = path_add_stage(result, name, STAGE_HOST);
-    stage->start_ns = start_ns;
-    stage->end_ns = clock_now_ns();
+    path_add_stage(result, name, STAGE_HOST, start_ns, clock_now_ns());
 }
 
 static void add_stages(const struct gl_path *gl, const struct slot *slot, struct path_result *result)
 {
     const struct plan *plan = &slot->chain->plan;
-    struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
-    copy->start_ns = slot->copy_start_ns;
-    copy->end_ns = slot->copy_end_ns;
+    path_add_stage(result, "copy in", STAGE_HOST, slot->copy_start_ns, slot->copy_end_ns);
     if (slot->stamps == 0) {
         add_host_stage(result, "passes", slot->copy_end_ns); // GL has no timestamps
         return;

@@ -285,9 +285,7 @@ static void add_stage(struct path_result *result, const char *name, struct devic
     const cl_ulong end = event_stamp(span.last, CL_PROFILING_COMMAND_END);
     if (start == 0 || end < start || start < *ended)
         return;
-    struct stage_time *stage = path_add_stage(result, name, STAGE_DEVICE);
-    stage->start_ns = (int64_t)start + shift_ns;
-    stage->end_ns = (int64_t)end + shift_ns;
+    path_add_stage(result, name, STAGE_DEVICE, (int64_t)start + shift_ns, (int64_t)end + shift_ns);
     *ended = end;
 }
 
@@ -301,14 +299,10 @@ static void add_stages(struct opencl_path *cl, const struct slot *slot, struct p
 {
     const struct opencl_chain *chain = slot->chain;
     if (slot->copied) {
-        struct stage_time *copy = path_add_stage(result, "copy in", STAGE_HOST);
-        copy->start_ns = slot->copy_start_ns;
-        copy->end_ns = slot->copy_end_ns;
+        path_add_stage(result, "copy in", STAGE_HOST, slot->copy_start_ns, slot->copy_end_ns);
     }
     if (slot->copied && !slot->staging.at) {
-        struct stage_time *wait = path_add_stage(result, "device wait", STAGE_HOST);
-        wait->start_ns = slot->wait_start_ns;
-        wait->end_ns = slot->copy_start_ns;
+        path_add_stage(result, "device wait", STAGE_HOST, slot->wait_start_ns, slot->copy_start_ns);
     }
     const int64_t shift = device_to_host(cl, slot);
     cl_ulong ended = 0;
