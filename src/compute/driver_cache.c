@@ -114,7 +114,7 @@ void verdicts_finish(struct verdicts *verdicts)
 }
 
 // Stores a doubtful verdict with the prefix `once`, until the next run finds the same one.
-static void find_out(const char *key, size_t bytes, verdict_find *find, void *context, char verdict[VERDICT_TEXT])
+void verdict_get(const char *key, size_t bytes, verdict_find *find, void *context, char verdict[VERDICT_TEXT])
 {
     static const char once[] = "once: ";
     struct cache_entry kept;
@@ -158,7 +158,7 @@ bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes, verd
         i++;
     const bool first = i == verdicts->count;
     if (first) {
-        find_out(key, bytes, find, context, verdict);
+        verdict_get(key, bytes, find, context, verdict);
         remember(verdicts, hash, verdict);
     } else {
         memcpy(verdict, verdicts->known[i].verdict, VERDICT_TEXT);

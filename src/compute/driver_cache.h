@@ -27,6 +27,17 @@ void cache_entry_check(void);
 
 enum { VERDICT_TEXT = 80 };
 
+// How long a verdict is kept. In struct verdicts, each one is kept for the rest of the run.
+enum verdict_hold {
+    VERDICT_UNKNOWN,  // the next run calls `find` again
+    VERDICT_DOUBTFUL, // the next run calls `find` again; if it returns the same verdict, that one lasts
+    VERDICT_LASTS,    // in the cache directory, for all later runs
+};
+typedef enum verdict_hold verdict_find(void *context, char verdict[VERDICT_TEXT]);
+
+// Gets the verdict of a key: from the cache directory, else from `find`.
+void verdict_get(const char *key, size_t bytes, verdict_find *find, void *context, char verdict[VERDICT_TEXT]);
+
 // The verdicts of one open device, from this run and earlier ones. On any thread.
 struct verdicts {
     pthread_mutex_t lock; // guards the members below; also held while `find` runs
@@ -37,15 +48,7 @@ struct verdicts {
 void verdicts_init(struct verdicts *verdicts);
 void verdicts_finish(struct verdicts *verdicts);
 
-// How long a verdict is kept. Each one is kept for the rest of the run.
-enum verdict_hold {
-    VERDICT_UNKNOWN,  // the next run calls `find` again
-    VERDICT_DOUBTFUL, // the next run calls `find` again; if it returns the same verdict, that one lasts
-    VERDICT_LASTS,    // in the cache directory, for all later runs
-};
-typedef enum verdict_hold verdict_find(void *context, char verdict[VERDICT_TEXT]);
-
-// Gets the verdict of a key: from memory, else from the cache directory, else from `find`. While `find` runs, other
-// threads wait. Returns true if the verdict was not in memory.
+// As verdict_get, but first looks in memory. While `find` runs, other threads wait. Returns true if the verdict was not
+// in memory.
 bool verdicts_get(struct verdicts *verdicts, const char *key, size_t bytes, verdict_find *find, void *context,
                   char verdict[VERDICT_TEXT]);

@@ -347,10 +347,8 @@ static enum verdict_hold find(void *context, char verdict[VERDICT_TEXT])
 
 struct guard_finding {
     struct driver_question *question;
-    struct verdicts failures;
     const char *key; // including the boot
     size_t bytes;
-    char *why;
 };
 
 // The store of lasting verdicts keeps only successes; failures have a store whose key includes the boot.
@@ -360,7 +358,7 @@ static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
     if (finding->question->guard->again)
         find(finding->question, verdict);
     else
-        verdicts_get(&finding->failures, finding->key, finding->bytes, find, finding->question, verdict);
+        verdict_get(finding->key, finding->bytes, find, finding->question, verdict);
     return strcmp(verdict, passed) == 0 ? VERDICT_LASTS : VERDICT_UNKNOWN;
 }
 
@@ -368,15 +366,10 @@ static enum verdict_hold find_lasting(void *context, char verdict[VERDICT_TEXT])
 static bool work(struct driver_question *question, char why[VERDICT_TEXT])
 {
     struct guard_finding finding = {.question = question};
-    struct verdicts successes;
     size_t lasting;
     char *key = make_key(question->drivers, question->count, &lasting, &finding.bytes);
     finding.key = key;
-    verdicts_init(&successes);
-    verdicts_init(&finding.failures);
-    verdicts_get(&successes, key, lasting, find_lasting, &finding, why);
-    verdicts_finish(&finding.failures);
-    verdicts_finish(&successes);
+    verdict_get(key, lasting, find_lasting, &finding, why);
     free(key);
     return strcmp(why, passed) == 0 || strcmp(why, unchecked) == 0;
 }

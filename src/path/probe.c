@@ -32,7 +32,9 @@
 
 static const char passed[] = "passed";
 
-char *probe_key(const struct probe *probe, size_t *bytes, char **error)
+// Returns a key of everything that a verdict depends on: the variant, the device and the program. The caller frees it.
+// NULL on failure: *error as in path_open.
+static char *probe_key(const struct probe *probe, size_t *bytes, char **error)
 {
     const struct device *device = probe->device;
     char *text = pass_text(probe->pass, probe->target, probe->choice, device->kernel_dir, error);
@@ -48,12 +50,14 @@ char *probe_key(const struct probe *probe, size_t *bytes, char **error)
     return key;
 }
 
+// With a picture, both limits are multiplied by its size in units of 2 Mpixel, and the limit of processor time by the
+// number of processors. Returns seconds.
 static int limit_of(int width, int height)
 {
     return PROBE_LIMIT_S * (1 + (int)((int64_t)width * height >> 21));
 }
 
-int probe_cpu_s(int width, int height)
+static int probe_cpu_s(int width, int height)
 {
     const int share = PROBE_LIMIT_S / PROBE_CPU_S;
     return width > 0 ? limit_of(width, height) / share * workers_available() : PROBE_CPU_S;
@@ -280,17 +284,13 @@ static enum verdict_hold find_shader(void *context, char verdict[VERDICT_TEXT])
 bool probe_shader_builds(const struct gl_context *context, const char *text, bool es, char **error)
 {
     struct shader shader = {.es = es};
-    struct verdicts verdicts;
     char verdict[VERDICT_TEXT] = "its text cannot be stored in memory";
     if (!child_program)
         return true;
     char *key = xprintf("shader %s\n%s\n%s", MONOCLE_VERSION, context->name, text);
     shader.fd = memfd_create("monocle-shader", MFD_CLOEXEC);
-    if (shader.fd >= 0 && file_write_all(shader.fd, text, strlen(text))) {
-        verdicts_init(&verdicts);
-        verdicts_get(&verdicts, key, strlen(key), find_shader, &shader, verdict);
-        verdicts_finish(&verdicts);
-    }
+    if (shader.fd >= 0 && file_write_all(shader.fd, text, strlen(text)))
+        verdict_get(key, strlen(key), find_shader, &shader, verdict);
     free(key);
     if (shader.fd >= 0)
         close(shader.fd);

@@ -6,7 +6,7 @@
 
 // A variant of a pass, and the facts from which the child finds the pass again.
 struct probe {
-    struct device *device; // need not be open for probe_key
+    struct device *device; // need not be open to find a key
     const struct pass *pass;
     const struct pass_target *target;
     const struct variant_choice *choice;
@@ -22,7 +22,7 @@ struct probe {
 
 // Returns true if the variant computes the same bytes as the cpu path. A child process builds it and runs it on small
 // pictures; it has 30 s, 10 s of processor time and 8 GiB of memory. The verdict is kept beside the compiled programs
-// (cache_entry.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
+// (driver_cache.h), and so is the program that the child has compiled. A failed probe is logged once (log_info).
 // - The probe passed, the bytes are wrong, or the program does not compile: the verdict is kept at once.
 // - Crash, time limit, or a kernel that does not run: the verdict is kept if the next run ends in the same way.
 // - Another process killed the child, the child did not start, or the driver cannot open the kernels: this run does not
@@ -85,14 +85,7 @@ enum probe_status probe_now(const struct probe *probe, char why[VERDICT_TEXT]);
 enum { PROBE_CPU_S = 10, PROBE_LIMIT_S = 30 };
 // The limits of probe_builds. A user's filter that exceeds them cannot be used, so they are long.
 enum { PROBE_BUILD_CPU_S = 30, PROBE_BUILD_LIMIT_S = 180 };
-// With a picture, both limits are multiplied by its size in units of 2 Mpixel, and the limit of processor time by the
-// number of processors. Returns seconds.
-int probe_cpu_s(int width, int height);
 #define PROBE_DATA_BYTES ((size_t)8 << 30)
-
-// Returns a key of everything that a verdict depends on: the variant, the device and the program. The caller frees it.
-// NULL on failure: *error as in path_open.
-char *probe_key(const struct probe *probe, size_t *bytes, char **error);
 
 // The child's part: runs the probes of a pass that the parent asks for. Returns the exit status.
 int probe_answer(char *const *words);
