@@ -2,7 +2,10 @@
 // windows, and a robust fit of all lines at once
 #include "lane/finder.h"
 
+#include "base/number.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { UNKNOWNS = LANE_TERMS + LANE_LINES, PASSES = 2, ROUNDS = 5, BESIDE = 3 };
@@ -91,11 +94,6 @@ static void fill_levels(const struct strip_scene *scene, int strip, float level[
     }
 }
 
-static int limit(int value, int most)
-{
-    return (int)fmin(fmax(value, 0), most);
-}
-
 // A mark stands out from the road on both sides of it. The same ridge is a mark on smooth asphalt, and none in gravel.
 // The square root keeps a weak mark beside a strong one.
 static void fill_masses(struct strip_scene *scene, int strip)
@@ -107,8 +105,8 @@ static void fill_masses(struct strip_scene *scene, int strip)
     double mean = 0;
     fill_levels(scene, strip, level, until);
     for (int column = 0; column < columns; column++) {
-        const int a = limit(column - outer, columns), b = limit(column - inner, columns);
-        const int c = limit(column + inner + 1, columns), d = limit(column + outer + 1, columns);
+        const int a = clamp_int(column - outer, 0, columns), b = clamp_int(column - inner, 0, columns);
+        const int c = clamp_int(column + inner + 1, 0, columns), d = clamp_int(column + outer + 1, 0, columns);
         const float noise = (until[b] - until[a] + until[d] - until[c]) / (float)(b - a + d - c);
         const double times = sqrt((double)level[column] / ((double)noise + faint));
         mass[column] = (float)fmin(fmax((times - least) / most, 0), 1);
@@ -459,15 +457,11 @@ static void measure_support(const struct strip_scene *scene, struct lane_shape *
     }
 }
 
-static void sort_lines(struct lane_shape *shape)
+// Compares two structs that begin with the offset of a line.
+static int compare_offsets(const void *a, const void *b)
 {
-    for (int i = 1; i < shape->lines; i++) {
-        const struct lane_line line = shape->line[i];
-        int k = i;
-        for (; k > 0 && shape->line[k - 1].offset > line.offset; k--)
-            shape->line[k] = shape->line[k - 1];
-        shape->line[k] = line;
-    }
+    const double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
 }
 
 // From round to round, the windows reach farther and become narrower.
@@ -518,7 +512,7 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
         fit_rounds(&scene, shape, prior, known);
     }
     shape->lanes = known ? 0 : lanes_sum(&scene, shape);
-    sort_lines(shape);
+    qsort(shape->line, (size_t)shape->lines, sizeof(*shape->line), compare_offsets);
     measure_support(&scene, shape);
     return shape->lines;
 }
@@ -626,17 +620,6 @@ static void start_tracks(struct lane_tracker *tracker, const struct lane_shape *
     }
 }
 
-static void sort_tracks(struct lane_tracker *tracker)
-{
-    for (int i = 1; i < tracker->tracks; i++) {
-        const struct lane_track track = tracker->track[i];
-        int k = i;
-        for (; k > 0 && tracker->track[k - 1].line.offset > track.line.offset; k--)
-            tracker->track[k] = tracker->track[k - 1];
-        tracker->track[k] = track;
-    }
-}
-
 // Returns the next confirmed track from `from` on, in steps of 1 or -1, at least `away` metres from `offset` and from
 // each sure track in between (one that is not sure may be an arrow on the road); -1: none.
 static int next_track(const struct lane_tracker *tracker, int from, int step, double offset, double away)
@@ -705,7 +688,7 @@ void lane_track(struct lane_tracker *tracker, const struct lane_table *table, st
     if (tracker->tracks == 0 && (found.lines == 0 || (found.lines == 1 && !is_clear(&found, 0))))
         *tracker = (struct lane_tracker){.known = false};
     start_tracks(tracker, &found);
-    sort_tracks(tracker);
+    qsort(tracker->track, (size_t)tracker->tracks, sizeof(*tracker->track), compare_offsets);
     tracker->known = tracker->tracks > 0;
     tracker->shape.lines = tracker->tracks;
     for (int i = 0; i < tracker->tracks; i++)

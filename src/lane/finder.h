@@ -32,7 +32,7 @@ struct lane_table {
 enum lane_term { LANE_HEADING, LANE_BEND, LANE_TWIST, LANE_SPREAD, LANE_TERMS };
 
 struct lane_line {
-    double offset;    // metres to the right of the camera, at z = 0
+    double offset;    // first; metres to the right of the camera, at z = 0
     double support;   // share of the strips that show the line, minus the share by chance: 0 to 1
     double longest;   // metres: the longest part without a gap that the strips show
     double agreement; // of the near windows with the line: 1: exact; 0: none of them shows it
@@ -77,7 +77,7 @@ int lane_find(struct lane_shape *shape, const struct lane_table *table, const st
 enum lane_state { LANE_NONE, LANE_SEEN, LANE_HELD }; // no line; seen in this frame; predicted from earlier frames
 
 struct lane_track {
-    struct lane_line line; // smoothed; its support is the latest
+    struct lane_line line; // first; smoothed; its support is the latest
     double strength;       // how surely the line is there, 0 to 1
     double confidence;     // how well the line fits its marks, 0 to 1, smoothed: that which is reported
 };

@@ -527,26 +527,13 @@ static const char *corners_fault(const double p[8])
     return abs(turns) < CALIBRATION_POINTS ? "two sides cross, or a corner points inwards" : NULL;
 }
 
-// Returns true if each corner of the bird's-eye view is ahead of the camera, inside or outside the picture.
-static bool view_ahead(const struct lane_map *map)
-{
-    const int right = lane_view.columns - 1, bottom = lane_view.rows - 1;
-    double at[2];
-    return lane_map_apply(map->warp, 0, 0, at) && lane_map_apply(map->warp, right, 0, at) &&
-           lane_map_apply(map->warp, right, bottom, at) && lane_map_apply(map->warp, 0, bottom, at);
-}
-
 static void check(struct calibration *calibration)
 {
     const char *why = corners_fault(calibration->camera.points);
-    calibration->fault[0] = '\0';
-    if (!why &&
+    snprintf(calibration->fault, LANE_ERROR, "%s", why ? why : "");
+    if (!why)
         lane_map_init(&calibration->map, &calibration->camera, calibration->width, calibration->height,
-                      calibration->fault) &&
-        !view_ahead(&calibration->map))
-        why = lane_road_behind;
-    if (why)
-        snprintf(calibration->fault, LANE_ERROR, "%s", why);
+                      calibration->fault);
 }
 
 // ---- points ----

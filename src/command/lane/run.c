@@ -31,7 +31,7 @@ static const double aim_kept = 0.2; // degrees: a smaller difference from --conf
 struct run {
     struct lane_camera camera; // the calibration; with --calibrate: where it begins
     const struct lane_options *options;
-    int edits; // descriptor of edited.h for the configuration file; 0: none
+    int edits; // descriptor of file_watch_open for the configuration file; 0: none
     struct stream stream;
     bool listed;        // the source is a list of pictures
     struct truth truth; // of --truth
