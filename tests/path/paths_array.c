@@ -1,8 +1,8 @@
 // paths_array.c: covering arrays: each pair of a format, a filter, a size, a result and so on, in few cases
 //
-// A device compiles a program for each format, filter and arrangement of point filters, which takes most of the time.
-// So its array has classes of formats and filters, whose members take turns, and each program runs several sizes. The
-// cpu path has an array of all formats and filters.
+// The arrays have classes of formats, whose members take turns. A device compiles a program for each format, filter and
+// arrangement of point filters, which takes most of the time. So its array has classes of filters, too, and each
+// program runs several sizes. The cpu path has an array of all filters.
 #include "pairs.h"
 #include "path/variants.h"
 #include "paths_test.h"
@@ -94,6 +94,11 @@ static struct pairs make(struct path_test *test, const int values[FACTORS])
     return pairs;
 }
 
+static enum pixfmt next_format(int loader, int used[COUNT(loaders)])
+{
+    return loaders[loader].members[used[loader]++ % loaders[loader].count];
+}
+
 // Returns the number of filters of a class.
 static int members(const char *const *class)
 {
@@ -125,7 +130,7 @@ static void device_array(struct path_test *test)
     for (int i = 0; i < pairs.count; i++) {
         const int *row = pairs.rows[i], class = row[MAIN], loader = row[FORMAT];
         const char *main = mains[class][used[class]++ % members(mains[class])];
-        const enum pixfmt format = loaders[loader].members[used_loader[loader]++ % loaders[loader].count];
+        const enum pixfmt format = next_format(loader, used_loader);
         test->variant = values[VARIANT] > 1 ? chosen[row[VARIANT]] : wanted;
         for (int k = 0; k < SIZES_EACH; k++)
             run(test, row, format, main, sizes[row[SIZE]][k]);
@@ -150,15 +155,23 @@ static int count_texts(const char *const *texts)
 static void cpu_array(struct path_test *test)
 {
     const int values[FACTORS] = {
-        [FORMAT] = CASE_FORMATS, [BEFORE] = COUNT(befores),   [MAIN] = count_texts(path_filters),
-        [AFTER] = COUNT(afters), [SIZE] = SIZES * SIZES_EACH, [RESULT] = RESULT_COUNT - 1,
-        [COLOR] = COLORS,        [DEPTH] = PATH_DEPTH_MAX,    [THREADS] = THREADS_MOST,
+        [FORMAT] = COUNT(loaders),
+        [BEFORE] = COUNT(befores),
+        [MAIN] = count_texts(path_filters),
+        [AFTER] = COUNT(afters),
+        [SIZE] = SIZES * SIZES_EACH,
+        [RESULT] = RESULT_COUNT - 1,
+        [COLOR] = COLORS,
+        [DEPTH] = PATH_DEPTH_MAX,
+        [THREADS] = THREADS_MOST,
         [VARIANT] = 1,
     };
     struct pairs pairs = make(test, values);
+    int used[COUNT(loaders)] = {0};
     for (int i = 0; i < pairs.count; i++) {
         const int *row = pairs.rows[i];
-        run(test, row, row[FORMAT], path_filters[row[MAIN]], sizes[row[SIZE] / SIZES_EACH][row[SIZE] % SIZES_EACH]);
+        run(test, row, next_format(row[FORMAT], used), path_filters[row[MAIN]],
+            sizes[row[SIZE] / SIZES_EACH][row[SIZE] % SIZES_EACH]);
     }
     pairs_free(&pairs);
 }
