@@ -522,19 +522,6 @@ static double try_configuration(struct tuning *t, int configuration, char why[VE
     return INFINITY;
 }
 
-// Returns the configuration in use; -1: it is not in the space.
-static int find_current(const struct tuning *t)
-{
-    char current[VARIANT_TEXT], text[SUBJECT_TEXT];
-    variant_print(&t->bench->job.choice[t->pass].choice, current);
-    for (int i = 0; i < t->subject->space.count; i++) {
-        t->subject->type->print(t->subject, i, text);
-        if (strcmp(text, current) == 0)
-            return i;
-    }
-    return -1;
-}
-
 static void report(const struct tuning *t, int tried, int total, int failed)
 {
     struct live_tuning *o = t->live;
@@ -607,14 +594,9 @@ static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *
     };
     struct tuning t = {.live = o, .number = number, .bench = bench, .pass = pass, .gain = 1};
     t.subject = tune_pass_open(&target, job->tiles, pass);
-    int first[1 + SUBJECT_PRESETS + SUBJECT_SEEDS], firsts = 0;
-    if ((t.current = find_current(&t)) >= 0)
-        first[firsts++] = t.current;
-    for (int i = 0; i < t.subject->presets; i++)
-        first[firsts++] = t.subject->preset[i];
-    for (int i = 0; i < t.subject->seeds; i++)
-        first[firsts++] = t.subject->seed[i];
-    struct search *of = search_open(&t.subject->space, false, 1, first, firsts);
+    t.current = t.subject->used = tune_pass_find(t.subject, &job->choice[pass].choice);
+    t.subject->has_used = t.current >= 0;
+    struct search *of = subject_search(t.subject, false, 1);
     const bool timed = workbench_time(bench, bench->current, pass, &t.part_ms);
     if (!timed)
         end(o, number, "the device does not report the times of its commands");

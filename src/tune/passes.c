@@ -149,11 +149,10 @@ struct variant_choice tune_pass_choice(const struct subject *subject, int config
     return choice;
 }
 
-// Returns the configuration of a choice; -1: the space does not have it.
-static int find_choice(const struct space *space, const struct variant_choice *choice)
+int tune_pass_find(const struct subject *subject, const struct variant_choice *choice)
 {
     uint16_t tuple[SPACE_PARAMS];
-    return tuple_of(space, choice, tuple) ? space_find(space, tuple) : -1;
+    return tuple_of(&subject->space, choice, tuple) ? space_find(&subject->space, tuple) : -1;
 }
 
 // Adds the default configuration of each variant.
@@ -161,7 +160,7 @@ static void add_presets(struct subject *subject, const struct variant_pass *of)
 {
     for (int i = 0; variants[i] && subject->presets < SUBJECT_PRESETS; i++) {
         const struct variant_choice choice = variant_preset(variants[i], of);
-        const int configuration = is_candidate(variants[i], of) ? find_choice(&subject->space, &choice) : -1;
+        const int configuration = is_candidate(variants[i], of) ? tune_pass_find(subject, &choice) : -1;
         if (configuration >= 0)
             subject->preset[subject->presets++] = configuration;
     }
@@ -173,7 +172,7 @@ static void set_used(struct subject *subject, const struct variant_pass *of, con
     struct pass_choice found;
     if (!pass_tuned(target->device, of, target->input.width, target->input.height, NULL, NULL, &found))
         return;
-    subject->used = find_choice(&subject->space, &found.choice);
+    subject->used = tune_pass_find(subject, &found.choice);
     subject->has_used = subject->used >= 0;
     subject->used_exactly = found.tuned.match == TUNED_EXACT;
 }
@@ -185,7 +184,7 @@ static void add_seeds(struct subject *subject, const struct variant_pass *of, co
     const int count =
         pass_tuned_choices(target->device, of, target->input.width, target->input.height, choices, SUBJECT_SEEDS);
     for (int i = 0; i < count; i++) {
-        const int configuration = find_choice(&subject->space, &choices[i]);
+        const int configuration = tune_pass_find(subject, &choices[i]);
         if (configuration >= 0)
             subject->seed[subject->seeds++] = configuration;
     }

@@ -28,8 +28,10 @@ struct tune_target {
 // - `time` uses the device's clock.
 struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int number);
 
-// Returns the choice of a configuration. Only for subjects of tune_pass_open.
+// Returns the choice of a configuration, and the configuration of a choice; -1: the space does not have it. Only for
+// subjects of tune_pass_open.
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
+int tune_pass_find(const struct subject *subject, const struct variant_choice *choice);
 
 // The winner of a pass. configuration -1: there is none.
 struct tune_winner {

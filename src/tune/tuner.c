@@ -254,26 +254,11 @@ static bool compare(struct tuner *tuner)
 
 // ---- the tuner ----
 
-// The search tries first: the presets, the one in use and the seeds.
-static void open_search(struct tuner *tuner)
-{
-    const struct tuner_setup *setup = tuner->setup;
-    const struct subject *subject = setup->subject;
-    int first[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS], count = 0;
-    for (int i = 0; i < subject->presets; i++)
-        first[count++] = subject->preset[i];
-    if (subject->has_used)
-        first[count++] = subject->used;
-    for (int i = 0; i < subject->seeds; i++)
-        first[count++] = subject->seed[i];
-    tuner->search = search_open(&subject->space, setup->random, setup->seed, first, count);
-}
-
 static bool open_tuner(struct tuner *tuner)
 {
     const int cpus = workers_available();
     tuner->jobs = cpus < JOBS_MAX ? cpus : JOBS_MAX;
-    open_search(tuner);
+    tuner->search = subject_search(tuner->setup->subject, tuner->setup->random, tuner->setup->seed);
     return (tuner->workers = workers_open(tuner->jobs)) != NULL;
 }
 
@@ -292,6 +277,18 @@ void tuner_finish(struct tuner_result *result)
 {
     free(result->state.trial);
     result->state = (struct tuner_state){0};
+}
+
+struct search *subject_search(const struct subject *subject, bool random, uint64_t seed)
+{
+    int first[SUBJECT_PRESETS + 1 + SUBJECT_SEEDS], count = 0;
+    for (int i = 0; i < subject->presets; i++)
+        first[count++] = subject->preset[i];
+    if (subject->has_used)
+        first[count++] = subject->used;
+    for (int i = 0; i < subject->seeds; i++)
+        first[count++] = subject->seed[i];
+    return search_open(&subject->space, random, seed, first, count);
 }
 
 void subject_close(struct subject *subject)

@@ -56,6 +56,8 @@ struct subject {
     int used;
 };
 
+// Opens a search over the subject's space. It tries first: the presets, the one in use and the seeds.
+struct search *subject_search(const struct subject *subject, bool random, uint64_t seed);
 // Frees a subject with its members; accepts NULL.
 void subject_close(struct subject *subject);
 
