@@ -151,11 +151,11 @@ static void workbench_use(struct workbench *bench, struct opencl_chain *chain, i
 
 // ---- tuning ----
 
-enum { BUDGET = 80, REST_NS = 1000000000 };
-enum { FRAMES_FEW = 4, FRAMES_ALL = 16 }; // pairs of frames of a trial; the first pair is not used
-enum { LATE_MAX = 2, UNTIMED_MAX = 100 }; // frames of a trial
-static const double slow = 1.5;           // a candidate is not tried on frames if it takes this much longer
-static const double busy_max = .7;        // share of a frame's time
+enum { BUDGET = 80, IDLE = 20, REST_NS = 1000000000 }; // configurations: all, and after the fastest one
+enum { FRAMES_FEW = 4, FRAMES_ALL = 16 };              // pairs of frames of a trial; the first pair is not used
+enum { LATE_MAX = 2, UNTIMED_MAX = 100 };              // frames of a trial
+static const double slow = 1.5;    // a candidate is not tried on frames if it takes this much longer
+static const double busy_max = .7; // share of a frame's time
 
 // ---- state ----
 
@@ -537,19 +537,23 @@ static void report(const struct tuning *t, int tried, int total, int failed)
     pthread_mutex_unlock(&o->lock);
 }
 
-// Tries configurations. Returns false if the job is over.
+// Tries configurations until no better one is likely. Returns false if the job is over.
 static bool search(struct tuning *t, struct search *search)
 {
     const int count = t->subject->space.count, total = count < BUDGET ? count : BUDGET;
-    int tried = 0, failed = 0, configuration;
+    int tried = 0, failed = 0, idle = 0, configuration;
+    double best_ms = INFINITY;
     report(t, tried, total, failed);
-    while (tried < total && (configuration = search_next(search)) >= 0) {
+    while (tried < total && idle < IDLE && (configuration = search_next(search)) >= 0) {
         char why[VERDICT_TEXT] = "", text[SUBJECT_TEXT];
         const double ms = go_on(t->live, t->number) ? try_configuration(t, configuration, why) : NAN;
         if (isnan(ms))
             return false;
         search_tell(search, configuration, ms);
         tried++;
+        const bool better = isinf(best_ms) || ms * (1 + TUNER_GAIN_MIN) < best_ms;
+        idle = better ? 0 : idle + 1;
+        best_ms = better ? ms : best_ms;
         if (isinf(ms)) {
             failed++;
             t->subject->type->print(t->subject, configuration, text);

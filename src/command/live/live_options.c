@@ -132,10 +132,10 @@ static const char *const details[] = {
     "one 'option=value' or 'option' per line, such as 'overlay=full' or 'fullscreen'. Lines that begin with # are "
     "comments. The command line and environment variables take precedence.",
     "--tune tunes each pass of the chain that has no result for this device, driver and size, as `monocle tune` does. "
-    "A thread builds and tests up to 80 configurations for each pass. A fast configuration then runs on some of the "
-    "frames. It replaces the current one if it is faster by more than 2 % and by more than the noise. All frames stay "
-    "correct. The tuning pauses when frames are late. When all passes are tuned, it rests until the chain, the path or "
-    "the frame size changes.",
+    "A thread builds and tests up to 80 configurations for each pass, at most 20 after the fastest one. A fast "
+    "configuration then runs on some of the frames. It replaces the current one if it is faster by more than 2 % and "
+    "by more than the noise. All frames stay correct. The tuning pauses when frames are late. When all passes are "
+    "tuned, it rests until the chain, the path or the frame size changes.",
     "With --json, each line of standard output is an object with one of these events:",
     "start\tonce, before the first frame",
     "progress\tonce a second",
