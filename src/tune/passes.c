@@ -517,6 +517,23 @@ static bool compare_plans(struct plans_subject *plans, int used, struct tuner_re
     return ok;
 }
 
+static const double hopeless = 1.5;
+
+// Returns true if the plan `split` with its default configurations takes much longer than the tuned plan `fused`.
+static bool is_split_hopeless(struct plans_subject *plans)
+{
+    struct tuner_result result;
+    char why[VERDICT_TEXT];
+    bool runs = true;
+    for (int i = 0; runs && i < COMPARED; i++) {
+        struct subject *pass = tune_pass_open(plans->target, false, i);
+        plans->winner[SPLIT][i].configuration = pass->preset[0];
+        runs = validate(pass, pass->preset[0], why) == PROBE_PASSED;
+        subject_close(pass);
+    }
+    return runs && compare_plans(plans, SPLIT, &result) && result.best == FUSED && result.speedup > hopeless;
+}
+
 // Stores which plan is faster, as the choices of each fused pass: the generic kernel for `split`.
 static bool store_plan(const struct tune_target *target, int passes, const struct tune_winner *fused,
                        const struct tuner_result *result)
@@ -567,11 +584,16 @@ bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *t
     // A fused pass that is not in use is stored only if its plan wins.
     bool compares =
         tune_plan(target, both ? "fused" : NULL, count.fused, true, used == FUSED, fused, tune, context, &ok);
-    compares = tune_plan(target, both ? "split" : NULL, both ? COMPARED : count.split, false, true, split, tune,
-                         context, &ok) &&
-               compares;
+    plans.winner[FUSED][0] = fused[0];
+    if (both && compares && used == FUSED && is_split_hopeless(&plans)) {
+        log_info("the plan 'split' takes over %.1f times as long as the plan 'fused', so it is not tuned", hopeless);
+        compares = false;
+    } else {
+        compares = tune_plan(target, both ? "split" : NULL, both ? COMPARED : count.split, false, true, split, tune,
+                             context, &ok) &&
+                   compares;
+    }
     if (both && compares && stores) {
-        plans.winner[FUSED][0] = fused[0];
         memcpy(plans.winner[SPLIT], split, sizeof(plans.winner[SPLIT]));
         ok = compare_plans(&plans, used, &result) && ok;
         if (ok && result.best != used)

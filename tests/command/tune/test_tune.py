@@ -165,7 +165,9 @@ def passes(c):
 @slow
 def plans(c):
     """A device with tiles has two plans: one pass converts and filters, or two passes do. The plan in use stays until
-    the other one has won: a run that ends before the comparison does not change it."""
+    the other one has won: a run that ends before the comparison does not change it. A slow plan is not tuned."""
+    code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", TEST_FUSED="1")
+    c.check(code == 0 and [(row["plan"], row["pass"]) for row in found] == [("fused", "emboss")], found, err)
     args = ("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "6", "--search", "random")
     code, found, err = tune(*args)
     c.check(code == 0, code, err)
