@@ -52,17 +52,16 @@ def expected(turned):
 
 def matte(width, height, level, rows=144):
     """The numbers m of a picture's pixels from those of a matte, with plain edges."""
-    out = []
-    for y in range(height):
-        v = min(max(((2 * y + 1) * (rows * 65536 // height) >> 1) - 32768, 0), (rows - 1) << 16)
-        top = min(v >> 16, rows - 2)
-        g = (v - (top << 16)) >> 8
-        for x in range(width):
-            u = min(max(((2 * x + 1) * (256 * 65536 // width) >> 1) - 32768, 0), 255 << 16)
-            left = min(u >> 16, 254)
-            f = (u - (left << 16)) >> 8
-            a, b = ((256 * level(left + i, top) * (256 - g) + 256 * level(left + i, top + 1) * g) >> 8 for i in (0, 1))
-            out.append((a * (256 - f) + b * f) >> 16)
+    def places(size, of):  # of the two neighbours in the matte, and the second one's share of 256
+        for i in range(size):
+            v = min(max(((2 * i + 1) * (of * 65536 // size) >> 1) - 32768, 0), (of - 1) << 16)
+            first = min(v >> 16, of - 2)
+            yield first, (v - (first << 16)) >> 8
+
+    levels, columns, out = [[256 * level(x, y) for x in range(256)] for y in range(rows)], [*places(width, 256)], []
+    for top, g in places(height, rows):
+        line = [(a * (256 - g) + b * g) >> 8 for a, b in zip(levels[top], levels[top + 1])]
+        out += [(line[left] * (256 - f) + line[left + 1] * f) >> 16 for left, f in columns]
     return out
 
 

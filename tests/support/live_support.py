@@ -2,6 +2,7 @@
 import contextlib
 import fcntl
 import functools
+import itertools
 import json
 import os
 import shutil
@@ -209,15 +210,19 @@ def unfiltered(data, bytes_of_row, step):
     above, rows = bytes(bytes_of_row), []
     for at_row in range(0, len(data), bytes_of_row + 1):
         kind, row = data[at_row], bytearray(data[at_row + 1:at_row + 1 + bytes_of_row])
-        if kind == 2:
+        if kind == 1:
+            for channel in range(step):
+                row[channel::step] = bytes(v & 255 for v in itertools.accumulate(row[channel::step]))
+        elif kind == 2:
             row = bytearray((a + b) & 255 for a, b in zip(row, above))
         elif kind:
-            for i in range(bytes_of_row):
+            for i, up in enumerate(above):
                 left, corner = (row[i - step], above[i - step]) if i >= step else (0, 0)
-                guess = left + above[i] - corner
-                best = min((abs(guess - left), 0, left), (abs(guess - above[i]), 1, above[i]),
-                           (abs(guess - corner), 2, corner))[2]
-                row[i] = (row[i] + {1: left, 3: (left + above[i]) // 2, 4: best}[kind]) & 255
+                if kind == 4:
+                    a, b, c = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
+                    row[i] = (row[i] + (left if a <= b and a <= c else up if b <= c else corner)) & 255
+                else:
+                    row[i] = (row[i] + (left + up) // 2) & 255
         rows.append(bytes(row))
         above = row
     return rows
