@@ -128,6 +128,8 @@ def examples(c):
                                   ("sort", 3001, {"BITS": 8, "ITEMS": 2}),
                                   ("bicg", [131, 77], {"FUSED": 1, "CHUNK": 4, "ROWS": 32}),
                                   ("coulomb", [13, 256], {"ITEMS": 4, "CONSTANT": 1, "APART": 1}),
+                                  ("hotspot", [67, 35], {"STEPS": 4, "ROWS": 2, "POWER": 1}),
+                                  ("nbody", 131, {"ITEMS": 4, "TILE": 2, "VECTOR": 4, "UNROLL": 2}),
                                   ("gemm_batch", 37, {"BATCH": 4, "ROWS": 4, "LOCAL_A": 1, "PAD": 1}),
                                   ("gemm", [128, 256, 32], {"SA": 1, "VWM": 2, "VWN": 4, "STRN": 1}),
                                   ("xgemm", [61, 35, 43], {"SB": 1, "VWM": 4, "STRM": 1})]:
