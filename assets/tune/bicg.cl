@@ -1,7 +1,8 @@
 // bicg.cl: a kernel of the biconjugate gradient method: q = A p, and s = A' r, for a matrix A of `rows` times `columns`
 //
 // Parameters: FUSED (1: one kernel reads A once; 0: a kernel for each product), GROUP (work-items of a work-group),
-// ROWS (rows of a part of s), CHUNK (rows whose products the fused kernel keeps in local memory).
+// ROWS (rows of a part of s), CHUNK (rows whose products the fused kernel keeps in local memory), QUEUES (2: kernels
+// may run at the same time).
 
 // The sum over a row, by one work-group.
 kernel void multiply_rows(int rows, int columns, global const float *a, global const float *p, global float *q)

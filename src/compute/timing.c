@@ -5,6 +5,7 @@
 #include "base/log.h"
 
 #include <assert.h>
+#include <limits.h>
 
 void event_release(cl_event *event)
 {
@@ -59,15 +60,22 @@ void span_release(struct device_span *span)
 }
 
 // Returns the sum of the spans in nanoseconds; 0 if a time is missing or impossible.
-static double device_ns(const struct device_span *spans, int runs)
+static double device_ns(struct device_span spans[][TIMING_QUEUES], int runs)
 {
     double sum = 0;
     for (int i = 0; i < runs; i++) {
-        const cl_ulong start = event_stamp(spans[i].first, CL_PROFILING_COMMAND_START);
-        const cl_ulong end = event_stamp(spans[i].last, CL_PROFILING_COMMAND_END);
-        if (start == 0 || end <= start)
+        cl_ulong least = ULONG_MAX, most = 0;
+        for (int q = 0; q < TIMING_QUEUES; q++) {
+            const cl_ulong start = event_stamp(spans[i][q].first, CL_PROFILING_COMMAND_START);
+            const cl_ulong end = event_stamp(spans[i][q].last, CL_PROFILING_COMMAND_END);
+            if (spans[i][q].first && (start == 0 || end <= start))
+                return 0;
+            least = spans[i][q].first && start < least ? start : least;
+            most = end > most ? end : most;
+        }
+        if (most == 0)
             return 0;
-        sum += (double)(end - start);
+        sum += (double)(most - least);
     }
     return sum;
 }
@@ -75,23 +83,23 @@ static double device_ns(const struct device_span *spans, int runs)
 cl_int timing_try(cl_command_queue queue, int runs, timing_enqueue *enqueue, void *context, struct timing *timing)
 {
     assert(runs >= 1 && runs <= TIMING_RUNS);
-    struct device_span spans[TIMING_RUNS] = {{0}};
+    struct device_span spans[TIMING_RUNS][TIMING_QUEUES] = {{{0}}};
     cl_int result = CL_SUCCESS;
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; result == CL_SUCCESS && i < runs; i++)
-        result = enqueue(context, i, &spans[i]);
+        result = enqueue(context, i, spans[i]);
     const cl_int finished = compute_finish(queue);
     const int64_t end_ns = clock_now_ns();
     result = result == CL_SUCCESS ? finished : result;
-    for (int i = 0; result == CL_SUCCESS && i < runs; i++)
-        result = event_result(spans[i].last);
+    for (int i = 0; result == CL_SUCCESS && i < runs * TIMING_QUEUES; i++)
+        result = event_result(spans[i / TIMING_QUEUES][i % TIMING_QUEUES].last);
     if (result == CL_SUCCESS) {
         timing->device_ms = device_ns(spans, runs) / 1e6 / runs;
         timing->wall_ms = (double)(end_ns - start_ns) / 1e6 / runs;
         result = timing->device_ms > 0 ? CL_SUCCESS : CL_PROFILING_INFO_NOT_AVAILABLE;
     }
-    for (int i = 0; i < runs; i++)
-        span_release(&spans[i]);
+    for (int i = 0; i < runs * TIMING_QUEUES; i++)
+        span_release(&spans[i / TIMING_QUEUES][i % TIMING_QUEUES]);
     return result;
 }
 

@@ -16,15 +16,16 @@ void event_release(cl_event *event);                          // accepts NULL ev
 bool event_done(cl_event event);                              // true if the command has finished or failed, or for NULL
 cl_ulong event_stamp(cl_event event, cl_profiling_info what); // ns of the device's clock; 0: unknown
 
-enum { TIMING_RUNS = 64 }; // maximum per call
+enum { TIMING_RUNS = 64, TIMING_QUEUES = 2 }; // maximum per call
 
 // Averages over the runs of one call.
 struct timing {
-    double device_ms; // on the device's clock, from the start of a run's first command to the end of its last
+    double device_ms; // on the device's clock, from the first start of a run's commands to their last end
     double wall_ms;   // on the host's clock: all runs are queued at once and waited for together
 };
 
-typedef cl_int timing_enqueue(void *context, int run, struct device_span *span);
+// `span`: one for each queue that has commands of the run. The queue of timing_try ends last.
+typedef cl_int timing_enqueue(void *context, int run, struct device_span span[TIMING_QUEUES]);
 
 // Calls enqueue(context, run, &span) for each run from 0 to runs - 1 (`runs`: 1 to TIMING_RUNS), waits for all, and
 // releases the spans. The queue must be timed (device_queue). CL_PROFILING_INFO_NOT_AVAILABLE: the device reports no

@@ -15,6 +15,7 @@ static struct {
     int fails_at;          // the run that is not enqueued; -1: none
     cl_int finish, result; // result: of the last command
     int runs, events;
+    bool apart; // the commands of a run are in two queues
     int64_t now_ns;
 } queue;
 
@@ -59,8 +60,13 @@ static cl_int enqueue(void *context, int run, struct device_span *span)
     queue.runs++;
     if (run == queue.fails_at)
         return CL_OUT_OF_RESOURCES;
-    *span = (struct device_span){(cl_event)&stamps[2 * run], (cl_event)&stamps[2 * run + 1]};
-    queue.events += 2;
+    const cl_event first = (cl_event)&stamps[2 * run], last = (cl_event)&stamps[2 * run + 1];
+    span[0] = (struct device_span){first, last};
+    if (queue.apart) {
+        span[run % 2] = (struct device_span){last, last};
+        span[1 - run % 2] = (struct device_span){first, first};
+    }
+    queue.events += queue.apart ? 4 : 2;
     return CL_SUCCESS;
 }
 
@@ -94,6 +100,10 @@ int main(void)
     CHECK_TEXT(run(-1, CL_SUCCESS, &timing), "");
     CHECK_NUMBER(timing.device_ms, 4);
     CHECK_NUMBER(timing.wall_ms, 10);
+    queue.apart = true;
+    CHECK_TEXT(run(-1, CL_SUCCESS, &timing), "");
+    CHECK_NUMBER(timing.device_ms, 4);
+    queue.apart = false;
     CHECK_HAS(run(1, CL_SUCCESS, &timing), "CL_OUT_OF_RESOURCES");
     CHECK_NUMBER(queue.runs, 2);
     CHECK_HAS(run(-1, CL_INVALID_COMMAND_QUEUE, &timing), "CL_INVALID_COMMAND_QUEUE");

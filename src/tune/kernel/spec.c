@@ -33,6 +33,7 @@ static void finish_step(struct spec_step *step)
 {
     free(step->condition);
     free(step->again);
+    free(step->queue);
     for (int i = 0; i < 3; i++) {
         free(step->global[i]);
         free(step->local[i]);

@@ -149,6 +149,7 @@ struct spec_step {
     char *condition;            // NULL: none
     char *again;                // its repetitions: a number, or a condition; NULL: it runs once
     bool counts;                // `again` is a number
+    char *queue;                // NULL: 0
     char *global[3], *local[3]; // global[0] NULL: those of the kernel
     struct spec_change change[SPEC_CHANGES];
     int changes;
@@ -232,6 +233,8 @@ union spec_given {
 struct spec_launch {
     const struct spec_kernel *kernel;
     size_t global[3], local[3];             // `global` is a multiple of `local`
+    int queue;                              // 0 or 1
+    bool waits;                             // for all earlier launches of the other queue; user_build_open sets it
     char *macros;                           // lines of its program; NULL: none
     union spec_given given[SPEC_ARGUMENTS]; // in the kernel's order
 };
@@ -240,6 +243,7 @@ struct spec_launch {
 struct spec_run {
     struct spec_launch *launch;
     int launches;
+    bool queues;                // a launch is in queue 1
     int vector[SPEC_ARGUMENTS]; // index of the argument in whose buffer each vector is at the end
 };
 

@@ -736,8 +736,11 @@ static bool read_step(struct reader *reader, const json_t *json, const char *whe
     if (name && step->kernel < 0)
         return refuse(reader, "no kernel of KernelSpecification has this KernelName");
     const bool sized = json_object_get(json, "GlobalSize") || json_object_get(json, "LocalSize");
-    if (sized && group)
-        return refuse(reader, "GlobalSize and LocalSize need KernelName");
+    const json_t *queue = json_object_get(json, "Queue");
+    if ((sized || queue) && group)
+        return refuse(reader, "GlobalSize, LocalSize and Queue need KernelName");
+    if (queue && !take_expression(reader, queue, "Queue", &step->queue))
+        return false;
     if (sized &&
         (!read_sizes(reader, json, "GlobalSize", step->global) || !read_sizes(reader, json, "LocalSize", step->local)))
         return false;
@@ -754,7 +757,7 @@ static bool read_step(struct reader *reader, const json_t *json, const char *whe
 static bool read_steps(struct reader *reader, const json_t *list, const char *where)
 {
     static const char *const known[] = {"KernelName", "Condition", "Repeat",   "While", "GlobalSize", "LocalSize",
-                                        "Macros",     "Arguments", "Launches", "Swap",  NULL};
+                                        "Macros",     "Arguments", "Launches", "Swap",  "Queue",      NULL};
     struct spec *spec = reader->spec;
     const json_t *element;
     char here[80];

@@ -208,18 +208,18 @@ static bool compute(struct values *scope, const char *what, const char *text, st
     return expression_evaluate(text, find_name, scope, value, problem) || refuse(scope, what, text, problem, why);
 }
 
-// Computes a whole number from 1 to `most`.
-static bool compute_size(struct values *scope, const char *what, const char *text, int64_t most, int64_t *size,
-                         char why[SPEC_WHY])
+// Computes a whole number from `least` to `most`.
+static bool compute_whole(struct values *scope, const char *what, const char *text, int64_t least, int64_t most,
+                          int64_t *whole, char why[SPEC_WHY])
 {
     struct value value;
     char problem[EXPRESSION_WHY];
     if (!compute(scope, what, text, &value, why))
         return false;
-    if (value_whole(&value, size) && *size >= 1 && *size <= most)
+    if (value_whole(&value, whole) && *whole >= least && *whole <= most)
         return true;
-    snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from 1 to %lld", value_number(&value),
-             (long long)most);
+    snprintf(problem, sizeof(problem), "it is %.6g, but must be a whole number from %lld to %lld", value_number(&value),
+             (long long)least, (long long)most);
     return refuse(scope, what, text, problem, why);
 }
 
@@ -239,7 +239,8 @@ static bool compute_bytes(struct values *scope, const struct spec_argument *argu
     int64_t count;
     char what[48];
     snprintf(what, sizeof(what), "the size of '%.30s'", argument->name);
-    if (!compute_size(scope, what, text, argument->memory == SPEC_LOCAL ? INT_MAX : bytes_max / element, &count, why))
+    if (!compute_whole(scope, what, text, 1, argument->memory == SPEC_LOCAL ? INT_MAX : bytes_max / element, &count,
+                       why))
         return false;
     *bytes = (size_t)(count * element);
     return true;
@@ -401,9 +402,9 @@ static bool launch(struct composition *c, const struct spec_kernel *kernel, cons
     bool ok = true;
     for (int i = 0; ok && i < 3; i++) {
         int64_t global, local;
-        ok = compute_size(&c->scope, "GlobalSize", own ? step->global[i] : kernel->global[i], INT_MAX, &global,
-                          c->why) &&
-             compute_size(&c->scope, "LocalSize", own ? step->local[i] : kernel->local[i], INT_MAX, &local, c->why);
+        ok = compute_whole(&c->scope, "GlobalSize", own ? step->global[i] : kernel->global[i], 1, INT_MAX, &global,
+                           c->why) &&
+             compute_whole(&c->scope, "LocalSize", own ? step->local[i] : kernel->local[i], 1, INT_MAX, &local, c->why);
         if (!ok)
             break;
         added->local[i] = (size_t)local;
@@ -413,6 +414,11 @@ static bool launch(struct composition *c, const struct spec_kernel *kernel, cons
         ok = give(c, kernel->argument[i], find_change(step, kernel->argument[i]), &added->given[i]);
     if (ok)
         added->macros = print_macros(c, step, &ok);
+    int64_t queue = 0;
+    if (ok && step && step->queue)
+        ok = compute_whole(&c->scope, "Queue", step->queue, 0, 1, &queue, c->why);
+    added->queue = (int)queue;
+    run->queues = run->queues || queue > 0;
     return ok;
 }
 

@@ -330,6 +330,34 @@ static cl_int open_kernel(struct user_build *build, int number, char why[SPEC_WH
     return set == CL_SUCCESS ? check_local_memory(build->rig, build->kernel[number], why) : set;
 }
 
+// Returns true if two launches use the same buffer, and one of them may write to it.
+static bool share_buffer(const struct spec *spec, const struct spec_launch *a, const struct spec_launch *b)
+{
+    for (int i = 0; i < a->kernel->arguments * b->kernel->arguments; i++) {
+        const int of = i % a->kernel->arguments, other = i / a->kernel->arguments, vector = a->given[of].vector;
+        if (spec->argument[a->kernel->argument[of]].memory == SPEC_VECTOR &&
+            spec->argument[b->kernel->argument[other]].memory == SPEC_VECTOR && b->given[other].vector == vector &&
+            spec->argument[vector].access != SPEC_READ_ONLY)
+            return true;
+    }
+    return false;
+}
+
+// Decides whether a launch waits for the other queue.
+static void order_launch(const struct user_build *build, int number)
+{
+    struct spec_launch *launch = &build->run.launch[number];
+    const struct device *device = build->rig->device;
+    bool ordered = false;
+    for (int i = number - 1; i >= 0 && !ordered && !launch->waits; i--) {
+        const struct spec_launch *before = &build->run.launch[i];
+        const bool same = before->queue == launch->queue;
+        ordered = same && before->waits; // so this one is after all that are before it
+        launch->waits = !same && ((device->takes_turns && strcmp(before->kernel->name, launch->kernel->name) == 0) ||
+                                  share_buffer(build->rig->spec, before, launch));
+    }
+}
+
 cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool reference, const uint16_t *tuple,
                        char why[SPEC_WHY])
 {
@@ -339,8 +367,12 @@ cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool refe
         return CL_INVALID_GLOBAL_WORK_SIZE;
     build->kernel = xcalloc((size_t)build->run.launches, sizeof(*build->kernel));
     cl_int result = fit(rig, build->tuple, why);
-    for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++)
+    if (result == CL_SUCCESS && build->run.queues && !rig->second)
+        rig->second = device_queue(rig->device, true, &result);
+    for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++) {
+        order_launch(build, i);
         result = open_kernel(build, i, why);
+    }
     return result;
 }
 
@@ -369,14 +401,29 @@ static cl_int restore(const struct user_rig *rig)
     return result;
 }
 
-static cl_int enqueue_launch(const struct user_build *build, int number, struct device_span *span)
+// The later commands of the queue `to` wait for the earlier ones of `from`.
+static cl_int join_queues(cl_command_queue from, cl_command_queue to)
+{
+    cl_event event;
+    cl_int result = clEnqueueMarkerWithWaitList(from, 0, NULL, &event);
+    if (result != CL_SUCCESS)
+        return result;
+    result = clFlush(from);
+    if (result == CL_SUCCESS)
+        result = clEnqueueBarrierWithWaitList(to, 1, &event, NULL);
+    clReleaseEvent(event);
+    return result;
+}
+
+static cl_int enqueue_launch(const struct user_build *build, int number, cl_command_queue queue,
+                             struct device_span *span)
 {
     const struct spec_launch *launch = &build->run.launch[number];
     cl_event event;
     cl_int result = set_arguments(build->rig, build->kernel[number], launch, NULL);
     if (result == CL_SUCCESS)
-        result = clEnqueueNDRangeKernel(build->rig->queue, build->kernel[number], 3, NULL, launch->global,
-                                        launch->local, 0, NULL, &event);
+        result = clEnqueueNDRangeKernel(queue, build->kernel[number], 3, NULL, launch->global, launch->local, 0, NULL,
+                                        &event);
     if (result == CL_SUCCESS)
         span_add(span, event);
     return result;
@@ -392,11 +439,22 @@ static cl_int enqueue(void *context, int number, struct device_span *span)
 {
     (void)number;
     const struct series *series = context;
+    const struct user_build *build = series->build;
+    const cl_command_queue queue[] = {build->rig->queue, build->rig->second};
     if (series->launch >= 0)
-        return enqueue_launch(series->build, series->launch, span);
-    cl_int result = restore(series->build->rig);
-    for (int i = 0; result == CL_SUCCESS && i < series->build->run.launches; i++)
-        result = enqueue_launch(series->build, i, span);
+        return enqueue_launch(build, series->launch, queue[0], span);
+    cl_int result = restore(build->rig);
+    if (result == CL_SUCCESS && build->run.queues)
+        result = join_queues(queue[0], queue[1]);
+    for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++) {
+        const int of = build->run.launch[i].queue;
+        if (build->run.launch[i].waits)
+            result = join_queues(queue[!of], queue[of]);
+        if (result == CL_SUCCESS)
+            result = enqueue_launch(build, i, queue[of], &span[of]);
+    }
+    if (result == CL_SUCCESS && build->run.queues)
+        result = join_queues(queue[1], queue[0]);
     return result;
 }
 

@@ -31,7 +31,7 @@ struct user_rig {
     struct spec *spec; // with the sizes of the configuration in use
     struct device *device;
     const struct user_data *data;
-    cl_command_queue queue; // with profiling
+    cl_command_queue queue, second; // with profiling; `second` NULL: no build needs it yet
     bool oclgrind;
     struct guarded buffer[SPEC_ARGUMENTS]; // of each vector argument
     cl_mem start[SPEC_ARGUMENTS];          // its content at the start of a run, if a kernel reads and writes it

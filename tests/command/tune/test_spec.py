@@ -126,7 +126,7 @@ def examples(c):
                                   ("convolution", [61, 35], {"WORK_X": 2, "TILE": 1, "UNROLL": 1, "VECTOR": 2}),
                                   ("reduction", 12345, {"VECTOR": 4, "PASSES": 1, "GROUPS": 4}),
                                   ("sort", 3001, {"BITS": 8, "ITEMS": 2}),
-                                  ("bicg", [131, 77], {"FUSED": 1, "CHUNK": 4, "ROWS": 32}),
+                                  ("bicg", [131, 77], {"FUSED": 1, "CHUNK": 4, "ROWS": 32, "QUEUES": 2}),
                                   ("coulomb", [13, 256], {"ITEMS": 4, "CONSTANT": 1, "APART": 1}),
                                   ("hotspot", [67, 35], {"STEPS": 4, "ROWS": 2, "POWER": 1}),
                                   ("nbody", 131, {"ITEMS": 4, "TILE": 2, "VECTOR": 4, "UNROLL": 2}),
@@ -204,6 +204,44 @@ kernel void fused(global int *from)
     for spare in 1, 4:
         says = f"it writes out of bounds: byte {16 * spare} of "
         c.check(says in (failed[f"HOW=4,SPARE={spare}"] or ""), failed)
+
+
+def queues(c):
+    """Launches in two queues have the order of their arguments. Each run starts and ends in both queues together."""
+    spec = description([0, 1])
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("""
+kernel void slow(global int *from, global int *to)
+{
+    volatile int n = 3000000;
+    while (n > 0)
+        n--;
+    to[0] = ++from[0];
+}
+kernel void twice(global int *from, global int *to) { to[0] = 2 * from[0]; }
+""")
+    with open(at("r.cl"), "w", encoding="utf-8") as file:
+        file.write("kernel void r(global int *three, global int *all) { three[0] = 8; all[0] = 16; }")
+    number = {"Type": "int", "Size": "1", "FillValue": 3}
+    three, all_ = ({"Name": name, "Output": 1, **number} for name in ("three", "all"))
+    kernel = {"KernelFile": "k.cl", "GlobalSize": {"X": 1}, "LocalSize": {"X": 1}}
+    big = {"Name": "from", **number, "Size": "2 ** 22"}
+    spec["KernelSpecification"] = [
+        {**kernel, "KernelName": "slow", "Arguments": [big, {"Name": "to", **number}]},
+        {**kernel, "KernelName": "twice", "Arguments": [three, all_]}]
+    spec["ReferenceKernel"] = {**kernel, "KernelName": "r", "KernelFile": "r.cl", "Arguments": ["three", "all"]}
+    spec["Launches"] = [
+        {"KernelName": "twice", "Queue": "HOW", "Arguments": {"three": "from", "all": "three"}}, # three: 6
+        {"KernelName": "slow", "Arguments": {"from": "three"}}, # three: 7
+        {"KernelName": "twice", "Queue": "HOW", "Arguments": {"three": "to"}}, # all: 14
+        {"KernelName": "slow", "Queue": "1 - HOW", "Arguments": {"from": "three"}}, # three: 8
+        {"KernelName": "slow", "Queue": "HOW", "Arguments": {"from": "all"}},
+        {"KernelName": "slow", "Queue": "HOW", "Arguments": {"from": "all"}}] # all: 16
+    code, (found,), err = tune(spec)
+    c.check(code == 0 and found["failed"] == 0 and err == "", found, err)
+    spec["Launches"][0]["Queue"] = "HOW + 1"
+    code, _, err = tune(spec)
+    c.check(code == 3 and "Queue 'HOW + 1': it is 2, but must be a whole number from 0 to 1" in err, code, err)
 
 
 def fits(c):
@@ -624,6 +662,6 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, launches, fits, objective, check, bounds, faults, far, loops, timing_crashes, included,
-                      references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names, twins,
-                      endless, before=prepare))
+sys.exit(Checks().run(examples, launches, queues, fits, objective, check, bounds, faults, far, loops, timing_crashes,
+                      included, references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names,
+                      twins, endless, before=prepare))

@@ -217,7 +217,7 @@ static const struct {
      "ReferenceArguments[0]: FillValue 'X': it must not depend on a parameter"},
     {COMPOSED("[{\"KernelName\":\"k\",\"LocalSize\":{\"X\":1}}]"), "Launches[0]: GlobalSize.X is missing"},
     {COMPOSED("[{\"LocalSize\":{\"X\":1},\"Launches\":[{\"KernelName\":\"l\"}]}]"),
-     "Launches[0]: GlobalSize and LocalSize need KernelName"},
+     "Launches[0]: GlobalSize, LocalSize and Queue need KernelName"},
     {COMPOSED("[]"), "Launches is not a list"},
     {COMPOSED("7"), "Launches is not a list"},
     {COMPOSED("[{}]"), "Launches[0]: a launch has either KernelName or Launches"},
