@@ -43,6 +43,7 @@ static const struct field {
     {"compute_units", FIELD_UNITS, AT(key.compute_units)},
     {"driver", FIELD_TEXT, AT(key.driver)},
     {"source", FIELD_TEXT, AT(source)},
+    {"launches", FIELD_TEXT, AT(launches)},
 };
 
 static bool is_text(const struct field *field)
@@ -157,12 +158,13 @@ const char *tuned_field_text(const struct tuned_entry *entry, int field, char nu
 
 void tuned_entry_print(const struct tuned_entry *entry, FILE *out)
 {
-    for (int i = 0; i < TUNED_FIELDS; i++) {
+    const int count = *entry->launches ? TUNED_FIELDS : TUNED_FIELDS - 1;
+    for (int i = 0; i < count; i++) {
         char number[TUNED_FIELD];
         const char *text = tuned_field_text(entry, i, number);
         for (const char *at = *text ? text : "-"; *at; at++)
             putc(iscntrl((unsigned char)*at) ? ' ' : *at, out);
-        putc(i < TUNED_FIELDS - 1 ? '\t' : '\n', out);
+        putc(i < count - 1 ? '\t' : '\n', out);
     }
 }
 
@@ -209,16 +211,17 @@ bool tuned_entry_parse(char *line, struct tuned_entry *entry, char why[TUNED_WHY
 {
     char *rest = line;
     int count = 0;
-    *entry = (struct tuned_entry){0};
+    *entry = (struct tuned_entry){.launches = ""};
     for (char *text; (text = strsep(&rest, "\t")); count++) {
         if (count < TUNED_FIELDS && !parse_field(&fields[count], text, entry)) {
             snprintf(why, TUNED_WHY, "its field %s is wrong", fields[count].name);
             return false;
         }
     }
-    if (count == TUNED_FIELDS)
+    if (count == TUNED_FIELDS || count == TUNED_FIELDS - 1)
         return true;
-    snprintf(why, TUNED_WHY, "it has %d fields, but must have %d, separated by tabs", count, TUNED_FIELDS);
+    snprintf(why, TUNED_WHY, "it has %d fields, but must have %d or %d, separated by tabs", count, TUNED_FIELDS - 1,
+             TUNED_FIELDS);
     return false;
 }
 

@@ -28,6 +28,9 @@ struct tuned_entry {
     const char *source;    // hash of the measured kernel text; "": the entry is for any text
     const char *date;      // of the measurement, as tuned_date writes it
     double ms, default_ms; // times of the choice and of the untuned default; 0: unknown
+    // Of a user's kernel: an initializer in C, a row for each launch: {"name", times, {global size}, {local size}}.
+    // "": unknown, or over TUNED_LAUNCHES bytes.
+    const char *launches;
 };
 
 // Compares all members of the keys. Returns a number less than 0, 0, or greater than 0.
@@ -46,9 +49,9 @@ void tuned_date(char text[TUNED_DATE]);
 
 // ---- lines ----
 
-// A line has these fields in order, separated by tabs; an empty text is written as "-". Times have a decimal point in
-// every locale.
-enum { TUNED_FIELDS = 13, TUNED_WHY = 96, TUNED_FIELD = 32 };
+// A line has these fields in order, separated by tabs; an empty text is written as "-", but the last one is left out.
+// Times have a decimal point in every locale.
+enum { TUNED_FIELDS = 14, TUNED_WHY = 96, TUNED_FIELD = 32, TUNED_LAUNCHES = 2048 };
 const char *tuned_field_name(int field);
 // Returns the text of a field. It is in `number` or in the entry.
 const char *tuned_field_text(const struct tuned_entry *entry, int field, char number[TUNED_FIELD]);

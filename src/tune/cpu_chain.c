@@ -259,7 +259,7 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     cpu_key_make(&key, &of->chain, &of->input, of->threads);
     print(subject, configuration, choice);
     tuned_date(date);
-    const struct tuned_entry entry = {key.key, choice, "", date, ms, default_ms};
+    const struct tuned_entry entry = {key.key, choice, "", date, ms, default_ms, ""};
     return tuned_store(&entry);
 }
 

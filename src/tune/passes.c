@@ -339,7 +339,7 @@ static bool store_choice(const struct tune_pass *pass, const struct variant_choi
     variant_print(choice, text);
     tuned_date(date);
     const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
-    const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms};
+    const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms, ""};
     tuned_add(pass->target.device->tuned, &entry);
     const char *kernels = pass->target.device->kernel_dir;
     return (kernels && kernels[0]) || tuned_store(&entry);

@@ -42,6 +42,7 @@ static struct tuned_entry entry_of(const char *pass, const char *size, const cha
         .key = {pass, size, "D", "V", "gpu", "sm_90", "1.0", 132},
         .choice = choice,
         .source = "abc",
+        .launches = "",
         .date = "2026-11-23T15:00:00Z",
         .ms = 0.5,
         .default_ms = 1.25,
@@ -105,6 +106,13 @@ static void test_line(void)
     CHECK_HAS(line, "\tD\t-\tgpu\t");
     CHECK_HAS(line, "\ta b c\n");
     free(line);
+    entry.launches = "{\"k\"}";
+    line = print_line(&entry);
+    CHECK_HAS(line, "\ta b c\t{\"k\"}\n");
+    line[strlen(line) - 1] = '\0';
+    CHECK(tuned_entry_parse(line, &parsed, why));
+    CHECK_TEXT(parsed.launches, "{\"k\"}");
+    free(line);
 }
 
 static void test_bad_lines(void)
@@ -113,7 +121,7 @@ static void test_bad_lines(void)
         const char *line, *why;
     } bad[] = {
         {"p", "it has 1 fields"},
-        {GOOD "\tmore", "it has 14 fields"},
+        {GOOD "\t{}\tmore", "it has 15 fields"},
         {"-\t2M\twindow\t0.5\t1.25\t-\tD\tV\tgpu\t-\t132\t1.0\tabc", "its field pass"},
         {"\t2M\twindow\t0.5\t1.25\t-\tD\tV\tgpu\t-\t132\t1.0\tabc", "its field pass"},
         {"p\t3M\twindow\t0.5\t1.25\t-\tD\tV\tgpu\t-\t132\t1.0\tabc", "its field size"},

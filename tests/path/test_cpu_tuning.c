@@ -155,7 +155,7 @@ static void write_entries(const char *const *choices, int threads)
     CHECK(key.key.device[0]);
     tuned_print_head(out);
     for (; *choices; choices++) {
-        const struct tuned_entry entry = {.key = key.key, .choice = *choices, .source = "", .date = ""};
+        const struct tuned_entry entry = {.key = key.key, .choice = *choices, .source = "", .date = "", .launches = ""};
         tuned_entry_print(&entry, out);
     }
     CHECK(fclose(out) == 0 && chmod(path, 0600) == 0);

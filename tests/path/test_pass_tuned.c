@@ -138,7 +138,8 @@ static void write_entries(const struct device_info *device, const char *const *c
     pass_key_make(&key, &(struct variant_pass){&plan.pass[0], &target, device}, shape.width, shape.height);
     tuned_print_head(out);
     for (; *choices; choices++) {
-        const struct tuned_entry entry = {.key = key.key, .choice = *choices, .source = source, .date = ""};
+        const struct tuned_entry entry = {
+            .key = key.key, .choice = *choices, .source = source, .date = "", .launches = ""};
         tuned_entry_print(&entry, out);
     }
     CHECK(fclose(out) == 0 && chmod(path, 0600) == 0);

@@ -43,8 +43,9 @@ static const char *const details[] = {
     "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
     "list\tprint one line per entry (default)",
     "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
-    "export --header FILE\twrite KERNEL_NAME_PARAMETER for each parameter of the pass kernel:NAME, and "
-    "KERNEL_NAME_OPTIONS for the compiler of OpenCL; of several entries of a kernel, the latest counts",
+    "export --header FILE\twrite KERNEL_NAME_PARAMETER for each parameter of the pass kernel:NAME, KERNEL_NAME_OPTIONS "
+    "for the compiler of OpenCL, and KERNEL_NAME_LAUNCHES, the rows of an array: kernel, times, global and local size; "
+    "of several entries of a kernel, the latest counts",
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
     "clear\tremove your entries",
@@ -241,12 +242,14 @@ static int run_list(struct tuned_options *o, const char *operand)
 
 static const char kernel_prefix[] = "kernel:"; // of the passes that are users' kernels
 
-// Writes a text in capitals, with _ for all other characters than letters and digits.
-static void print_macro(FILE *out, const char *text, size_t length)
+// Writes "#define KERNEL_NAME_MEMBER" in capitals, with _ for all other characters than letters and digits.
+static void print_macro(FILE *out, const char *kernel, const char *member, size_t length)
 {
-    for (size_t i = 0; i < length; i++)
-        fputc(isalnum((unsigned char)text[i]) && (unsigned char)text[i] < 0x80 ? toupper((unsigned char)text[i]) : '_',
-              out);
+    char *name = xprintf("KERNEL_%s_%.*s", kernel, (int)length, member);
+    for (char *at = name; *at; at++)
+        *at = (char)(isalnum((unsigned char)*at) && (unsigned char)*at < 0x80 ? toupper((unsigned char)*at) : '_');
+    fprintf(out, "#define %s", name);
+    free(name);
 }
 
 // Returns the length of "NAME=VALUE" at the beginning of a choice. A value may contain commas.
@@ -274,20 +277,20 @@ static void print_macros(const struct tuned_entry *entry, FILE *out)
             entry->default_ms, entry->date);
     for (const char *at = entry->choice; *at; at += *at == ',') {
         const size_t length = setting_length(at), name = strcspn(at, "=");
-        fputs("#define KERNEL_", out);
-        print_macro(out, kernel, strlen(kernel));
-        fputc('_', out);
-        print_macro(out, at, name);
+        print_macro(out, kernel, at, name);
         if (name < length)
             fprintf(out, " %.*s", (int)(length - name - 1), at + name + 1);
         fputc('\n', out);
         at += length;
     }
+    if (entry->launches[0]) {
+        print_macro(out, kernel, "LAUNCHES", 8);
+        fprintf(out, " %s\n", entry->launches);
+    }
     if (!plain)
         return;
-    fputs("#define KERNEL_", out);
-    print_macro(out, kernel, strlen(kernel));
-    fputs("_OPTIONS \"", out);
+    print_macro(out, kernel, "OPTIONS", 7);
+    fputs(" \"", out);
     for (const char *at = entry->choice; *at; at += *at == ',') {
         const size_t length = setting_length(at);
         fprintf(out, "%s-D%.*s", at > entry->choice ? " " : "", (int)length, at);

@@ -544,6 +544,29 @@ static void set_used(struct user_kernel *user)
     }
 }
 
+// Returns the member `launches` of an entry. Equal launches that follow each other are one row.
+static char *print_launches(const struct user_kernel *user, int configuration)
+{
+    char why[SPEC_WHY], *text = NULL;
+    size_t bytes;
+    struct spec_run run;
+    FILE *out = xmemstream(&text, &bytes);
+    const bool ok = spec_run_open(&run, &user->spec, false, space_tuple(&user->subject.space, configuration), why);
+    for (int i = 0, next; i < run.launches; i = next) {
+        const struct spec_launch *launch = &run.launch[i];
+        for (next = i + 1; next < run.launches && same_launch(launch, &run.launch[next]);)
+            next++;
+        fprintf(out, "%s{\"%s\", %d, {%zu, %zu, %zu}, {%zu, %zu, %zu}}", i > 0 ? ", " : "", launch->kernel->name,
+                next - i, launch->global[0], launch->global[1], launch->global[2], launch->local[0], launch->local[1],
+                launch->local[2]);
+    }
+    spec_run_close(&run);
+    xmemclose(out);
+    if (!ok || bytes > TUNED_LAUNCHES)
+        text[0] = '\0';
+    return text;
+}
+
 static bool store(const struct subject *subject, int configuration, double ms, double default_ms)
 {
     const struct user_kernel *user = kernel_of(subject);
@@ -552,7 +575,11 @@ static bool store(const struct subject *subject, int configuration, double ms, d
     make_key(user, &key);
     space_print(&subject->space, configuration, choice);
     tuned_date(date);
-    return tuned_store(&(struct tuned_entry){key.key, choice, user->spec.hash, date, ms, default_ms});
+    char *launches = print_launches(user, configuration);
+    const bool ok =
+        tuned_store(&(struct tuned_entry){key.key, choice, user->spec.hash, date, ms, default_ms, launches});
+    free(launches);
+    return ok;
 }
 
 // ---- the subject ----

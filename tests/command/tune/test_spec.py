@@ -199,6 +199,9 @@ kernel void fused(global int *from)
     c.check(rows == [("add", 2, [4, 1, 1], [4, 1, 1]) if found["best"] == "HOW=1,SPARE=1" else
                      ("fused", 1, [4, 1, 1], [1, 1, 1])], found["launches"])
     c.check(found["launches"][0]["ms"] > 0, found["launches"])
+    row = '"add", 2, {4, 1, 1}, {4, 1, 1}' if rows[0][0] == "add" else '"fused", 1, {4, 1, 1}, {1, 1, 1}'
+    out = run(MISLED, "tuned", "export", "--header", "-", **settings())[1].decode()
+    c.check("#define KERNEL_SPEC_LAUNCHES {" + row + "}\n" in out, out)
     c.check(failed["HOW=1,SPARE=1"] is None and failed["HOW=2,SPARE=1"] is None, failed)
     c.check(failed["HOW=3,SPARE=1"] == "from[0] is 20 instead of 16", failed)
     for spare in 1, 4:

@@ -102,12 +102,13 @@ def header(c):
     """The header has the macros of each kernel's latest entry."""
     write("home/monocle/tuned", HEAD, entry(), entry(**{"pass": "kernel:sum-2"}, choice="A=1,B=x y,z,C_1=2"),
           entry(**{"pass": "kernel:sum-2"}, device="older", date="2020-01-01T00:00:00Z", choice="A=9"),
-          entry(**{"pass": "kernel:mul"}, choice="GROUP=64,PAD=0"))
+          entry(**{"pass": "kernel:mul"}, choice="GROUP=64,PAD=0")[:-1] + "\t{0}\n")
     code, out, err = tuned("export", "--header", "-")
     macros = [line for line in out.splitlines() if line.startswith("#define")]
     c.check(code == 0 and err == "" and macros == [
         "#define KERNEL_SUM_2_A 1", "#define KERNEL_SUM_2_B x y,z", "#define KERNEL_SUM_2_C_1 2",
         "#define KERNEL_MUL_GROUP 64", "#define KERNEL_MUL_PAD 0",
+        "#define KERNEL_MUL_LAUNCHES {0}",
         '#define KERNEL_MUL_OPTIONS "-DGROUP=64 -DPAD=0"'], code, out, err)
     code, out, err = tuned("export", "--header", "-", "-d", "older")
     c.check(code == 0 and "KERNEL_SUM_2_A 9" in out and "MUL" not in out, out, err)
