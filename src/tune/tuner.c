@@ -18,6 +18,7 @@
 enum { JOBS_MAX = 16 };
 
 static const double search_ms = 4; // of one measurement in the search; each configuration has three
+static const double hopeless = 4;  // times the least cost so far: a configuration above it is measured once
 
 struct tuner {
     const struct tuner_setup *setup;
@@ -64,9 +65,14 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
     candidate->status = PROBE_NOT_RUN;
     if (!build)
         return;
-    bool ok = true;
-    for (int i = 0; ok && i < TUNER_RUNS; i++)
-        ok = type->time(build, search_ms, &candidate->run_ms[i]);
+    const struct tuner_state *state = &tuner->result->state;
+    bool ok = type->time(build, search_ms, &candidate->run_ms[0]);
+    const double first = cost_of(tuner->setup->subject, candidate->configuration, candidate->run_ms[0]);
+    const bool again = state->best < 0 || first <= hopeless * state->trial[state->best].cost;
+    for (int i = 1; ok && i < TUNER_RUNS; i++) {
+        candidate->run_ms[i] = candidate->run_ms[0];
+        ok = !again || type->time(build, search_ms, &candidate->run_ms[i]);
+    }
     type->release(build);
     if (!ok) {
         snprintf(candidate->why, sizeof(candidate->why), "it cannot be timed");

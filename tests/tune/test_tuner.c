@@ -263,6 +263,27 @@ static bool tune(struct tuner_setup setup, struct tuner_result *result)
     return tuner_run(&setup, result);
 }
 
+// The search measures a configuration three times, or once if it is over four times slower than the fastest one so far.
+static void test_hopeless(void)
+{
+    struct tuner_result result;
+    double best = INFINITY;
+    int at = 0, once = 0;
+    begin(ms_plain);
+    CHECK(tune((struct tuner_setup){.budget = 0}, &result));
+    for (int i = 0; i < result.state.trials; i++) {
+        const int configuration = result.state.trial[i].configuration,
+                  runs = plain_ms[configuration] > 4 * best ? 1 : 3;
+        for (int k = 0; k < runs; k++)
+            CHECK(made.run[at++] == configuration);
+        CHECK_NUMBER(result.state.trial[i].ms, plain_ms[configuration]);
+        best = fmin(best, plain_ms[configuration]);
+        once += runs == 1;
+    }
+    CHECK(once > 0 && at + 2 * once == TUNER_RUNS * CONFIGURATIONS);
+    tuner_finish(&result);
+}
+
 static void test_ends(void)
 {
     struct tuner_result result;
@@ -410,6 +431,7 @@ int main(void)
     test_cold();
     test_noise();
     test_unsteady();
+    test_hopeless();
     test_failing();
     test_ends();
     test_defaults();
