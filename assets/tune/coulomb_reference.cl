@@ -6,7 +6,7 @@ kernel void coulomb_reference(int side, int atoms, float spacing, global const f
     float sum = 0;
     for (int k = 0; k < atoms; k++) {
         const float3 d = spacing * (float3)(x, y, z) - atom[k].xyz;
-        sum += atom[k].w / sqrt(dot(d, d));
+        sum += atom[k].w / sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
     }
     potential[(z * side + y) * side + x] = sum;
 }
