@@ -350,20 +350,57 @@ struct virtual_camera {
     struct image_shape shape;
     char *name; // "first, second"
     uint64_t sent;
+    bool failed; // a node has failed, and is closed
     int count;
     struct virtual_node *node[OPTION_TEXTS_MAX];
 };
 
+static void close_node(struct virtual_node *node)
+{
+    if (node->started) {
+        pthread_mutex_lock(&node->lock);
+        node->stop = true;
+        node->kind->wake(node);
+        pthread_mutex_unlock(&node->lock);
+        pthread_join(node->thread, NULL);
+    }
+    node->kind->close(node);
+    pthread_mutex_destroy(&node->lock);
+    free(node);
+}
+
+static void name_nodes(struct virtual_camera *camera)
+{
+    char *names = NULL;
+    for (int i = 0; i < camera->count; i++) {
+        char *longer = xprintf("%s%s%s", text_or(names, ""), text_if(names, ", "), camera->node[i]->name);
+        free(names);
+        names = longer;
+    }
+    free(camera->name);
+    camera->name = names;
+}
+
+// Closes nodes that fail. Returns false if the last one has failed.
 static bool send_all(struct virtual_camera *camera, const struct image *frame, bool counts)
 {
-    bool ok = true;
     for (int i = 0; i < camera->count; i++) {
         struct virtual_node *node = camera->node[i];
         pthread_mutex_lock(&node->lock);
-        ok = node->kind->send(node, frame, counts) && ok;
+        const bool ok = node->kind->send(node, frame, counts);
         pthread_mutex_unlock(&node->lock);
+        if (!ok && camera->count == 1)
+            return false;
+        if (ok)
+            continue;
+        close_node(node);
+        camera->count--;
+        memmove(&camera->node[i], &camera->node[i + 1], (size_t)(camera->count - i) * sizeof(node));
+        i--;
+        camera->failed = true;
+        name_nodes(camera);
     }
-    return ok;
+    return true;
 }
 
 bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame)
@@ -412,9 +449,7 @@ static bool open_node(struct virtual_camera *camera, const struct virtual_kind *
         kind->open(node, text, camera->count > 1) && thread_start(&node->thread, kind->run, node, "virtual camera");
     if (!node->started)
         return false;
-    char *names = xprintf("%s%s%s", text_or(camera->name, ""), text_if(camera->name, ", "), node->name);
-    free(camera->name);
-    camera->name = names;
+    name_nodes(camera);
     camera->shape = node->shape;
     log_info("virtual camera %s: %dx%d %s, matrix %s, %.4g fps", node->name, node->shape.width, node->shape.height,
              pixfmt_info(node->shape.format)->name, color_matrix_name(node->shape.color.matrix),
@@ -450,19 +485,8 @@ void virtual_camera_close(struct virtual_camera *camera)
 {
     if (!camera)
         return;
-    for (int i = 0; i < camera->count; i++) {
-        struct virtual_node *node = camera->node[i];
-        if (node->started) {
-            pthread_mutex_lock(&node->lock);
-            node->stop = true;
-            node->kind->wake(node);
-            pthread_mutex_unlock(&node->lock);
-            pthread_join(node->thread, NULL);
-        }
-        node->kind->close(node);
-        pthread_mutex_destroy(&node->lock);
-        free(node);
-    }
+    for (int i = 0; i < camera->count; i++)
+        close_node(camera->node[i]);
     free(camera->name);
     free(camera);
 }
@@ -502,7 +526,7 @@ bool virtual_camera_reports(const struct virtual_camera *camera)
 
 struct virtual_camera_state virtual_camera_state(const struct virtual_camera *camera)
 {
-    struct virtual_camera_state all = {.sent = camera->sent};
+    struct virtual_camera_state all = {.sent = camera->sent, .failed = camera->failed};
     for (int i = 0; i < camera->count; i++) {
         const struct virtual_camera_state at = state_of(camera->node[i]);
         all.skipped += at.skipped;

@@ -18,6 +18,7 @@ struct virtual_camera_state {
     // A program has begun to read a node that has not copied the last frame, because no program read it: the caller
     // sends that frame again.
     bool lacks;
+    bool failed; // a node has refused frames, and is closed; the others go on
 };
 
 // A node is a path, the number of /dev/videoN, or pipewire[:NAME]. All nodes get the same frames, of the size
@@ -36,6 +37,6 @@ void virtual_camera_blank(struct virtual_camera *camera);         // sends a bla
 
 // Copies a frame of virtual_camera_shape for the threads, which send it at once. If the next frame is more than half a
 // period late, a thread repeats the last one, and again after each period, so that readers never wait. Returns false if
-// a device refuses frames (logged once).
+// the last node refuses frames (logged once).
 bool virtual_camera_send(struct virtual_camera *camera, const struct image *frame);
 struct virtual_camera_state virtual_camera_state(const struct virtual_camera *camera); // never waits

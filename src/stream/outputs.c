@@ -548,6 +548,10 @@ bool outputs_send(struct outputs *o, const struct panes *panes)
         note_set(o->note, true, 0, "virtual camera %s stopped: the device accepts no more frames",
                  virtual_camera_name(o->camera));
         close_camera(o);
+    } else if (!o->node_failed && virtual_camera_state(o->camera).failed) {
+        o->node_failed = true;
+        note_set(o->note, true, 0, "a virtual camera stopped: the device accepts no more frames; %s goes on",
+                 virtual_camera_name(o->camera));
     }
     meter_host(o->meter, "main", "virtual camera", start, clock_now_ns());
     return ok;

@@ -9,7 +9,7 @@
 
 enum { OUTPUTS_ENDINGS = 4 }; // recordings that end at the same time
 
-// Only outputs.c and its test use the members, except for `encode`, `chain` and `resting`.
+// Only outputs.c and its test use the members, except for `encode`, `chain`, `node_failed` and `resting`.
 struct outputs {
     const struct source_info *info;
     struct meter *meter;
@@ -19,6 +19,7 @@ struct outputs {
     const struct option_texts *nodes; // of the virtual camera
     struct virtual_camera *camera;    // NULL: none
     struct image_shape encode;        // of its frames, which the panes deliver; width 0: there is no virtual camera
+    bool node_failed;                 // one of several virtual cameras has stopped (logged)
     bool on_demand;                   // the source rests while no program reads the virtual camera
     bool resting;
     int64_t watched_ns; // when a program last read the virtual camera; 0: never

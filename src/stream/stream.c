@@ -628,6 +628,8 @@ void stream_complete(struct stream *s)
         rest_ns = damaged ? doubtful_ns : INT64_MAX;
     if (!outputs_end_recording(&s->outputs, rest_ns, s->quit) && s->code == EXIT_OK && !process_interrupted())
         s->code = EXIT_FAILED_SOME;
+    if (s->outputs.node_failed && s->code == EXIT_OK)
+        s->code = EXIT_FAILED_SOME;
     if (s->meter.frames == 0 && s->playback.ended && s->code == EXIT_OK) {
         log_error("the source %s has no frames", s->playback.info->name);
         s->code = EXIT_NOTHING;

@@ -170,6 +170,16 @@ def two_nodes(c):
         written += len(got)
         c.check(len(set(got)) > 2 and all(frame in allowed for frame in got), name, len(got))
     c.check(written - (12 - last["skipped"] + last["repeated"]) in (0, 1, 2), "black frames", written, last)
+    os.symlink("/proc/self/oom_score_adj", at("full"))  # a regular file that refuses frames
+    for order in ("node", "full"), ("full", "node"):
+        with open(at("node"), "wb"):
+            pass
+        both = [word for name in order for word in ("--virtual-camera", at(name))]
+        code, out, err = run(BINARY, "live", "pattern:32x24@50", *RUN, "--json", "-n", "60", *both)
+        last = events(out)[-1]["virtual_camera"] or {}
+        c.check(code == 1 and err.count("\n") == 1 and "full (played output): Invalid argument" in err and
+                (last.get("name"), last.get("sent")) == (at("node") + " (played output)", 60) and
+                os.path.getsize(at("node")) > 30 * 32 * 24 * 3 // 2, "one of two nodes fails", code, err, last)
     code, _, err = run(BINARY, "live", "pattern:96x64", *RUN, "-n", "2", *nodes[:3], "/dev/null")
     c.check(code == 3 and "/dev/null: it is not a V4L2 device" in err and err.count("\n") == 1, code, err)
 
