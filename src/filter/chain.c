@@ -120,6 +120,11 @@ bool chain_turns(const struct chain *chain)
     return turns;
 }
 
+bool chain_size_possible(int width, int height)
+{
+    return width <= CHAIN_SIDE_MAX && height <= CHAIN_SIDE_MAX && (int64_t)width * height <= CHAIN_PIXELS_MAX;
+}
+
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR])
 {
     for (int i = 0; i < chain->count; i++) {
@@ -131,8 +136,7 @@ bool chain_output_size(const struct chain *chain, int *width, int *height, char 
         hold(stage);
         stage->filter->warp->map(&stage->values, *width, *height, &map);
         release(stage);
-        if (map.width > CHAIN_SIDE_MAX || map.height > CHAIN_SIDE_MAX ||
-            (int64_t)map.width * map.height > CHAIN_PIXELS_MAX) {
+        if (!chain_size_possible(map.width, map.height)) {
             snprintf(error, CHAIN_ERROR,
                      "%s: the result of %dx%d pixels would have %dx%d; at most %d on a side and %d in all are possible",
                      stage->filter->name, *width, *height, map.width, map.height, CHAIN_SIDE_MAX, CHAIN_PIXELS_MAX);

@@ -96,6 +96,7 @@ bool stage_turns(const struct stage *stage, int *angle);
 // Returns true if the chain exchanges rows and columns: an odd number of rotations by 90 degrees or -90 degrees.
 bool chain_turns(const struct chain *chain);
 
+bool chain_size_possible(int width, int height); // of a result
 // Replaces the size of the chain's input by the size of its output. False: a result is too large; `error` then gets one
 // line.
 bool chain_output_size(const struct chain *chain, int *width, int *height, char error[CHAIN_ERROR]);

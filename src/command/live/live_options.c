@@ -300,8 +300,8 @@ static bool fitting(const struct live_options *o)
         wrong = "--on-demand needs --virtual-camera and --headless";
     else if (o->stages && !o->headless)
         wrong = "--stages needs --headless";
-    else if (o->settings.output.width > CHAIN_SIDE_MAX || o->settings.output.height > CHAIN_SIDE_MAX)
-        wrong = "a side of --output-size is at most 32768";
+    else if (!chain_size_possible(o->settings.output.width, o->settings.output.height))
+        wrong = "--output-size has at most 32768 pixels on a side and 268435456 in all";
     if (wrong)
         log_error("%s", wrong);
     return !wrong && loop_option_fits(o->loop, o->source);

@@ -485,8 +485,9 @@ static bool set_output_size(const struct controlled *run, const char *rest, cons
     struct option_size size = {0};
     if (strcmp(value, "auto") != 0 && !options_parse_size(value, &size))
         return property_fail(why, "output_size is WIDTHxHEIGHT, such as 1280x720, or auto");
-    if (size.width > CHAIN_SIDE_MAX || size.height > CHAIN_SIDE_MAX)
-        return property_fail(why, "a side of output_size is at most %d", CHAIN_SIDE_MAX);
+    if (!chain_size_possible(size.width, size.height))
+        return property_fail(why, "output_size has at most %d pixels on a side and %d in all", CHAIN_SIDE_MAX,
+                             CHAIN_PIXELS_MAX);
     if (outputs_recording(&s->outputs))
         return property_fail(why, "a recording keeps its size; set recording none ends it");
     struct option_size to = size;

@@ -153,7 +153,8 @@ def bad_input(c):
         ([pattern, "--record", "/nowhere/x.y4m"], 3, "/nowhere/x.y4m"),
         ([pattern, "--trace", "/nowhere/x.json"], 3, "/nowhere/x.json"),
         ([pattern, "--screenshot", at("empty")], 3, "directory"),
-        ([pattern, "--output-size", "32769x2"], 2, "a side of --output-size is at most 32768"),
+        ([pattern, "--output-size", "32769x2"], 2, "--output-size has at most 32768 pixels on a side"),
+        ([pattern, "--output-size", "16385x16384"], 2, "--output-size has at most 32768 pixels on a side and 2684"),
         ([at("cut.y4m"), "--fast", "-p", "cpu"], 0, "cut.y4m"),
     ]
     for args, want, word in rows:

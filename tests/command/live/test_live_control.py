@@ -94,6 +94,7 @@ def drive(c, *args):
     c.check(m.get("frames") == frame, "a paused view shows no new frame")
     m.set("path", "cpu"), m.set("output_size", "64x48"), m.set("paused", False)
     c.check(m.ask("wait_frame", m.get("frames") + 2) and m.get("message") == "output_size 64x48", m.get("message"))
+    c.check("268435456 in all" in m.error("set_property", "output_size", "16385x16384"), "a large output_size")
     m.set("output_size", "auto"), m.set("paused", True)
     for name, value in ("chain", "blur=7"), ("chain", "blur=2"), ("param/blur/radius", 7):
         m.set(name, value)
