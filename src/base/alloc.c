@@ -74,7 +74,8 @@ FILE *xmemstream(char **text, size_t *size)
 
 void xmemclose(FILE *stream)
 {
-    need(fclose(stream) == 0 ? stream : NULL);
+    if (fclose(stream) != 0)
+        need(NULL);
 }
 
 void *xgrow(void *array, size_t count, size_t bytes)
