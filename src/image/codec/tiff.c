@@ -207,11 +207,12 @@ static void put_profiled(const TIFFRGBAImage *reader, const struct profile *prof
         uint16_t deep[GROUP][4];
         count = width - x < GROUP ? width - x : GROUP;
         for (uint32_t i = 0; i < count; i++, at += step) {
-            deep[i][3] = UINT16_MAX;
+            uint16_t pixel[4] = {[3] = UINT16_MAX};
             for (int c = 0; c < 4 && samples[c]; c++)
-                memcpy(&deep[i][c], samples[c] + at, sizeof(deep[i][c]));
+                memcpy(&pixel[c], samples[c] + at, sizeof(pixel[c]));
+            deep[i][3] = pixel[3];
             for (int c = 0; c < 3; c++) {
-                const uint32_t alpha = deep[i][3], value = deep[i][c];
+                const uint32_t alpha = pixel[3], value = pixel[c];
                 const uint32_t whole = divided && alpha > 0 ? (value * UINT16_MAX + alpha / 2) / alpha : value;
                 deep[i][c] = (uint16_t)((whole < UINT16_MAX ? whole : UINT16_MAX) ^ (turned ? UINT16_MAX : 0));
             }
