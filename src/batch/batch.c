@@ -365,11 +365,28 @@ static int filter_tasks(struct batch *batch, const struct batch_run *run)
     return EXIT_SETTLED | (code == EXIT_OK && !reported ? EXIT_FAILED_SOME : code);
 }
 
+// Returns false if the directory of outputs is watched: they would be arriving images (logged).
+static bool is_elsewhere(const struct earlier *earlier, const char *outputs)
+{
+    for (int i = 0; i < earlier->watches; i++) {
+        if (!file_same(earlier->watched[i], outputs))
+            continue;
+        log_error("--watch cannot write to %s, which it watches; name another directory with --output", outputs);
+        return false;
+    }
+    return true;
+}
+
 static int run(struct batch *batch, const char *const *operand, int operands)
 {
     const struct batch_setup *o = batch->setup;
     if (!find_tasks(batch, operand, operands))
         return EXIT_NOTHING;
+    for (size_t i = 0; i < batch->tasks.directories.count; i++) {
+        const struct directory *directory = batch->tasks.directories.row[i];
+        if (!is_elsewhere(batch->earlier, *directory->path ? directory->path : "."))
+            return EXIT_USAGE;
+    }
     if (batch->tasks.count == 0 && o->watch)
         return EXIT_OK;
     if (o->report && !batch_report_check(o->report, o->files_from, &batch->inputs, &o->naming))
@@ -454,28 +471,16 @@ static int filter_arrivals(const struct batch_setup *setup, const struct batch_h
     return EXIT_SETTLED | (some_failed || ended_by_fault ? EXIT_FAILED_SOME : EXIT_OK);
 }
 
-// Returns false if the outputs would lie in a watched directory, where they would count as arriving images, or if they
-// are one file (logged).
-static bool outputs_elsewhere(const struct batch_setup *setup, const char *const *operand, int operands)
-{
-    const char *outputs = setup->naming.directory;
-    for (int i = 0; i < operands && outputs; i++) {
-        if (!file_same(operand[i], outputs))
-            continue;
-        log_error("--watch cannot write to %s, which it watches; name another directory with --output", outputs);
-        return false;
-    }
-    if (!outputs)
-        log_error("--watch cannot write all images to one file; name a directory or a template with --output");
-    return outputs;
-}
-
 static int watch_directories(const struct batch_setup *setup, const struct batch_hooks *hooks,
                              const char *const *operand, int operands, struct earlier *earlier)
 {
     struct watch watch;
     int code = EXIT_NOTHING;
-    if (!outputs_elsewhere(setup, operand, operands))
+    earlier->watched = operand;
+    earlier->watches = operands;
+    if (!setup->naming.directory)
+        log_error("--watch cannot write all images to one file; name a directory or a template with --output");
+    if (!setup->naming.directory || !is_elsewhere(earlier, setup->naming.directory))
         return EXIT_USAGE;
     process_hold_signals(CALLS_ANY);
     if (watch_open(&watch, operand, operands))

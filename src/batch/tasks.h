@@ -46,8 +46,10 @@ struct task {
 struct earlier {
     struct key_table outputs; // their files, each with its input
     size_t inputs;
-    struct key_table late; // inputs that wait for a file of a filter
-    size_t waiting;        // their number
+    struct key_table late;      // inputs that wait for a file of a filter
+    size_t waiting;             // their number
+    const char *const *watched; // directories, which must get no outputs
+    int watches;
 };
 
 // Records which input made the task's output.

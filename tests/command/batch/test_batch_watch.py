@@ -126,6 +126,11 @@ def refused(c):
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "nothing-here"], 3, "cannot watch nothing-here: No such file")
     outcome(c, BINARY, CPU + ["-o", "x", "--watch", "--overwrite", "in"], 2, "contradict each other")
     png(at("in/a.png"), 8, 8)
+    os.mkdir(at("png"))
+    png(at("png/a.png"), 8, 8)
+    outcome(c, BINARY, CPU + ["-o", "{type}/{stem}-x{ext}", "--watch", "png"], 2,
+            "cannot write to png/, which it watches")
+    c.check(os.listdir(at("png")) == ["a.png"], os.listdir(at("png")))
     outcome(c, BINARY, ["-p", "opencl", "-o", "x", "--watch", "in"], 3, "there is no OpenCL device",
             OCL_ICD_VENDORS="/proc/nowhere")
 
