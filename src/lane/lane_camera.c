@@ -633,9 +633,11 @@ bool calibration_find(struct calibration *calibration, const struct lane_camera 
                                      {lane_x(shape, right, z[0]), z[0]},
                                      {lane_x(shape, right, z[1]), z[1]},
                                      {lane_x(shape, left, z[1]), z[1]}};
-        calibration->camera.width = round((right - left) * fraction) / fraction;
-        found = set_corners(calibration, &s->pipeline.map, ground);
-        check(calibration);
+        struct calibration moved = *calibration;
+        moved.camera.width = round((right - left) * fraction) / fraction;
+        found = set_corners(&moved, &s->pipeline.map, ground);
+        check(&moved);
+        *calibration = found ? moved : *calibration;
     }
     lane_pipeline_close(&s->pipeline);
     free(s);
