@@ -452,7 +452,9 @@ static bool has_key(const struct pass_task *task, struct device *device)
                                 .target = &target,
                                 .choice = &task->choice,
                                 .builds_only = task->request.builds_only};
-    char *key = probe_key(&probe, &bytes, &error);
+    const struct variant_pass of = {task->pass, &target, &device->info};
+    // The variant may be for the pass of another plan.
+    char *key = task->choice.variant->fits(&of) ? probe_key(&probe, &bytes, &error) : NULL;
     if (key)
         hash_128_text(key, bytes, hash);
     free(key);

@@ -589,9 +589,9 @@ bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *t
         log_info("the plan 'split' takes over %.1f times as long as the plan 'fused', so it is not tuned", hopeless);
         compares = false;
     } else {
-        compares = tune_plan(target, both ? "split" : NULL, both ? COMPARED : count.split, false, true, split, tune,
-                             context, &ok) &&
-                   compares;
+        const int passes = both ? COMPARED : count.split;
+        const char *name = both ? "split" : NULL;
+        compares = tune_plan(target, name, passes, false, true, split, tune, context, &ok) && compares;
     }
     if (both && compares && stores) {
         memcpy(plans.winner[SPLIT], split, sizeof(plans.winner[SPLIT]));
