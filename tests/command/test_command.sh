@@ -100,7 +100,7 @@ refuses 2 "there is no filter 'edges'; did you mean 'sobel'?" filters edges
 refuses 2 "there is no filter 'gblur'; did you mean 'gaussian'?" filters gblur
 touch plates.png
 refuses 2 "No such file or directory; did you mean 'plates.png'?" live -f blur,within=plate.png
-refuses 2 "No such file or directory; a name with , : ; | ! or = needs quotes" live -f blur,within=nothing.png
+refuses 2 "No such file or directory; name another file" live -f blur,within=nothing.png
 rm plates.png
 refuses 2 "did you mean --json?" filters --jsno
 

@@ -138,7 +138,8 @@ void controls_adjust(struct controls *c, struct source *source, int next, int st
     int count;
     const struct source_control *list = controls_list(c, source, &count);
     if (count == 0) {
-        note_set(note, true, NOTE_S, "%s", controls_missing(source));
+        const bool lost = c->adjusted.name[0] && !controls_set(c, source, c->adjusted.name, c->adjusted.value, why);
+        note_set(note, true, NOTE_S, "%s", lost ? why : controls_missing(source));
         return;
     }
     const int index = c->adjusted.name[0] ? c->adjusted.index + next : 0;
