@@ -527,7 +527,8 @@ static bool is_split_hopeless(struct plans_subject *plans)
     bool runs = true;
     for (int i = 0; runs && i < COMPARED; i++) {
         struct subject *pass = tune_pass_open(plans->target, false, i);
-        plans->winner[SPLIT][i].configuration = pass->preset[0];
+        // Each pass has a pause, which is about as long as that of the fused pass.
+        plans->winner[SPLIT][i] = (struct tune_winner){pass->preset[0], .gap_ms = plans->winner[FUSED][0].gap_ms};
         runs = validate(pass, pass->preset[0], why) == PROBE_PASSED;
         subject_close(pass);
     }
