@@ -144,8 +144,8 @@ static void compare(struct choice *choice, const struct batch_setup *o, const st
     snprintf(choice->why, sizeof(choice->why), "chosen by an estimate from one file");
 }
 
-// Compares the paths with the first file that can be decoded, of TRIES files: the first and others at equal distances,
-// because an earlier run may have done those at the beginning.
+// Compares the paths with the first file that can be decoded, of up to TRIES files at equal distances: an earlier run
+// may have done those at the beginning.
 static void measure_paths(struct choice *choice, const struct batch_setup *o, struct queue *queue, struct fleet *fleet,
                           int jobs)
 {
@@ -153,10 +153,10 @@ static void measure_paths(struct choice *choice, const struct batch_setup *o, st
     struct sample sample = {.codec = codec_open()};
     double start_ms = 0;
     bool ok = false;
-    for (size_t i = 0; !ok && i < TRIES; i++) {
+    const size_t count = queue->tasks->count, tries = count < TRIES ? count : TRIES;
+    for (size_t i = 0; !ok && i < tries; i++) {
         start_ms = process_ms();
-        ok = worker_sample(worker, &queue->tasks->row[i * queue->tasks->count / TRIES], &sample.request,
-                           &sample.settings);
+        ok = worker_sample(worker, &queue->tasks->row[i * count / tries], &sample.request, &sample.settings);
     }
     if (ok)
         compare(choice, o, &sample, process_ms() - start_ms, fleet, queue->tasks->count, jobs);
