@@ -272,9 +272,9 @@ struct child_pool *child_pool_open(void)
     return pool;
 }
 
-void child_pool_limit(struct child_pool *pool, int most)
+void child_pool_limit(struct child_pool *pool, size_t most)
 {
-    pool->most = most < CHILD_POOL_MAX ? most : CHILD_POOL_MAX;
+    pool->most = most < CHILD_POOL_MAX ? (int)most : CHILD_POOL_MAX;
 }
 
 struct child *child_pool_take(struct child_pool *pool)

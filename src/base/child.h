@@ -37,10 +37,10 @@ enum child_end child_talk(const char *program, char *const arguments[], int limi
 // A child that stays: it answers one request after the other. Starts it as child_run does, but `input` is its standard
 // input (-1: /dev/null). NULL on failure: errno. On any thread; the functions below on one at a time.
 struct child;
-struct child_wait {
-    int limit_ms, signal_ms;
-};
 struct child *child_open(const char *program, char *const arguments[], int input);
+struct child_wait {
+    int limit_ms, signal_ms; // for a reply: without a signal, and if one has arrived
+};
 // Sends a request, and waits at most `limit_ms` for a reply of exactly `most` bytes; at most `signal_ms` if a signal
 // has arrived (driver_call_interrupted). False: the child has ended or is late, which *end and *value say as for
 // child_run, or the signal's time is over (CHILD_KILLED, SIGKILL). Only child_close may follow.
@@ -55,7 +55,7 @@ bool child_reply(const void *reply, size_t bytes); // async-signal-safe
 struct child_pool;
 struct child_pool *child_pool_open(void);
 enum { CHILD_POOL_MAX = 16 };
-void child_pool_limit(struct child_pool *pool, int most);           // before the first child; default: CHILD_POOL_MAX
+void child_pool_limit(struct child_pool *pool, size_t most);        // before the first child; default: CHILD_POOL_MAX
 struct child *child_pool_take(struct child_pool *pool);             // NULL: none waits. Accepts NULL
 void child_pool_give(struct child_pool *pool, struct child *child); // closes it if it may not wait. Accepts NULL
 void child_pool_close(struct child_pool *pool);                     // closes all that wait. Accepts NULL
@@ -75,7 +75,7 @@ void child_explain(enum child_end end, int value, int limit_s, int cpu_s, char w
 // and to `seconds` of processor time (SIGXCPU). The kernel kills the program when the thread that started it ends.
 // `parent` is the process that started it; if that process has ended already, this ends the program.
 void child_begin(int parent, size_t bytes, int seconds);
-// Limits the processor time from now on. For a child that stays, for each request.
+// Limits the processor time from now on. A child that stays calls it for each request.
 void child_limit(int seconds);
 // Returns the size of the machine's memory in bytes, but not less than `least`. Use it as the limit of a child that
 // reports a device: PoCL reports a lower limit as the size of the device's memory.

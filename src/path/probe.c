@@ -65,7 +65,7 @@ static int probe_cpu_s(int width, int height)
 
 enum { LOG_BYTES = 4096 };
 
-// What a child is asked, and what it answers.
+// The request to a child, and its reply.
 struct probe_request {
     char key[HASH_TEXT]; // of probe_key
     char variant[VARIANT_TEXT];

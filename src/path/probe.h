@@ -66,6 +66,7 @@ enum probe_word {
     WORDS,
 };
 
+// The child's answer, as a reply or, for a shader, as its exit status. 0 or 1 is none: the driver ended the process.
 enum probe_status {
     PROBE_PASSED = 100,
     PROBE_ANSWERS = PROBE_PASSED, // the first answer

@@ -137,8 +137,8 @@ void codec_close(struct codec *codec); // accepts NULL
 // codec_head of the same codec must then precede each decoding.
 void codec_to_srgb(struct codec *codec);
 
-// Refuses a TIFF file with an extension of camera raw files: its first image may be a thumbnail. Refuses a file that is
-// no image if codec_misuse knows what it is for.
+// Refuses a TIFF file with an extension of camera raw files, because its first image may be a thumbnail. Also refuses
+// files that are not images if codec_misuse names their use.
 bool codec_name_ok(const char *path, const void *data, size_t size, struct codec_error *error);
 
 // Reads the head of a file. Fails if the file is no image, is not supported, has a damaged head, or exceeds the limits

@@ -209,8 +209,7 @@ static bool fill(struct user_kernel *user)
         return false;
     }
     // Children that wait have buffers on the device.
-    const size_t most = user->device->info.memory_bytes / 8 / (data->bytes + 1);
-    child_pool_limit(user->children, most < CHILD_POOL_MAX ? (int)most : CHILD_POOL_MAX);
+    child_pool_limit(user->children, user->device->info.memory_bytes / 8 / (data->bytes + 1));
     for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
