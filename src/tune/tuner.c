@@ -67,7 +67,7 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
         return;
     const struct tuner_state *state = &tuner->result->state;
     bool ok = type->time(build, search_ms, &candidate->run_ms[0]);
-    const double first = cost_of(tuner->setup->subject, candidate->configuration, candidate->run_ms[0]);
+    const double first = ok ? cost_of(tuner->setup->subject, candidate->configuration, candidate->run_ms[0]) : 0;
     const bool again = state->best < 0 || first <= hopeless * state->trial[state->best].cost;
     for (int i = 1; ok && i < TUNER_RUNS; i++) {
         candidate->run_ms[i] = candidate->run_ms[0];

@@ -70,9 +70,9 @@ struct energy;
 
 struct tuner_trial {
     int configuration;
-    double ms;   // median of run_ms; INFINITY: it failed or was not measured
-    double cost; // the number that the tuner minimizes; INFINITY, too
-    double run_ms[TUNER_RUNS];
+    double ms;                    // median of run_ms; INFINITY: it failed or was not measured
+    double cost;                  // the number that the tuner minimizes; INFINITY, too
+    double run_ms[TUNER_RUNS];    // equal if it was measured once
     double validate_ms, build_ms; // on the host's clock
     enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
     char why[VERDICT_TEXT];       // reason of the failure

@@ -284,12 +284,12 @@ static void print_macros(const struct tuned_entry *entry, FILE *out)
         at += length;
     }
     if (entry->launches[0]) {
-        print_macro(out, kernel, "LAUNCHES", 8);
+        print_macro(out, kernel, "LAUNCHES", strlen("LAUNCHES"));
         fprintf(out, " %s\n", entry->launches);
     }
     if (!plain)
         return;
-    print_macro(out, kernel, "OPTIONS", 7);
+    print_macro(out, kernel, "OPTIONS", strlen("OPTIONS"));
     fputs(" \"", out);
     for (const char *at = entry->choice; *at; at += *at == ',') {
         const size_t length = setting_length(at);

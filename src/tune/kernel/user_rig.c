@@ -370,7 +370,8 @@ cl_int user_build_open(struct user_build *build, struct user_rig *rig, bool refe
     if (result == CL_SUCCESS && build->run.queues && !rig->second)
         rig->second = device_queue(rig->device, true, &result);
     for (int i = 0; result == CL_SUCCESS && i < build->run.launches; i++) {
-        order_launch(build, i);
+        if (build->run.queues)
+            order_launch(build, i);
         result = open_kernel(build, i, why);
     }
     return result;
