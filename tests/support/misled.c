@@ -14,7 +14,7 @@
 // - TEST_STUCK_MS: time limit of a driver call after a signal
 // - TEST_MEMORY: size of a device's memory, in bytes
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
-// - TEST_ENERGY: directory with sys/class, where the device's energy counter is (compute/energy.h)
+// - TEST_ENERGY: directory with sys/class, where the energy counters are (compute/energy.h)
 // - TEST_FUSED: the plan `fused` is twice as fast as `split`
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
 // - TEST_CHILDREN: file that gets a line with the process id of each child, again for each request after its first, and
@@ -139,13 +139,21 @@ cl_int __real_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl
 cl_int __wrap_clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
                                        size_t bytes, void *value, size_t *needed);
 
+struct energy *__real_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
+struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY]);
 struct energy *__real_device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
 struct energy *__wrap_device_energy_open(const struct device_info *info, char why[ENERGY_WHY]);
 
+struct energy *__wrap_energy_open(const struct energy_device *device, char why[ENERGY_WHY])
+{
+    const struct energy_device moved = {.cpu = device->cpu, .root = getenv("TEST_ENERGY")};
+    return __real_energy_open(moved.root ? &moved : device, why);
+}
+
 struct energy *__wrap_device_energy_open(const struct device_info *info, char why[ENERGY_WHY])
 {
-    const char *root = getenv("TEST_ENERGY");
-    return root ? energy_open(&(struct energy_device){.root = root}, why) : __real_device_energy_open(info, why);
+    return getenv("TEST_ENERGY") ? __wrap_energy_open(&(struct energy_device){0}, why)
+                                 : __real_device_energy_open(info, why);
 }
 
 // The limit of TEST_LIMIT_MS, or else this one.
