@@ -6,7 +6,7 @@
 #include "image/image.h"
 #include "path/path.h"
 
-enum { CASES_LIST = 16, CASES_CHAINS = OPTION_TEXTS_MAX };
+enum { CASES_LIST = 16, CASES_CHAINS = 2 * OPTION_TEXTS_MAX }; // "all" adds more than 64
 
 struct case_chain {
     const char *text; // as the user wrote it
