@@ -9,7 +9,8 @@
 static const char *escaped(const char *text)
 {
     static char out[256];
-    CHECK_NUMBER(log_escape(out, sizeof(out), text), strlen(out));
+    const size_t length = log_escape(out, sizeof(out), text);
+    CHECK_NUMBER(length, strlen(out));
     return out;
 }
 

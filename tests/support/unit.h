@@ -17,10 +17,13 @@ static inline void unit_text(const char *got, const char *want, bool whole, int 
     check_that(&unit, ok, "line %d: '%s' %s '%s'", line, got ? got : "(null)", whole ? "is not" : "lacks", want);
 }
 
+static inline void unit_number(double got, double want, const char *text, int line)
+{
+    check_that(&unit, got == want, "line %d: %s is %.10g, not %.10g", line, text, got, want);
+}
+
 #define CHECK(condition) check_that(&unit, condition, "line %d: %s", __LINE__, #condition)
-#define CHECK_NUMBER(got, want)                                                                                        \
-    check_that(&unit, (double)(got) == (double)(want), "line %d: %s is %.10g, not %.10g", __LINE__, #got,              \
-               (double)(got), (double)(want))
+#define CHECK_NUMBER(got, want) unit_number((double)(got), (double)(want), #got, __LINE__)
 #define CHECK_TEXT(got, want) unit_text(got, want, true, __LINE__)
 #define CHECK_HAS(got, part) unit_text(got, part, false, __LINE__)
 
