@@ -36,7 +36,7 @@ struct batch {
     struct inputs inputs;
     struct tasks tasks;
     struct queue queue;
-    struct fleet fleet;
+    struct fleet *fleet;
     struct tuned tuned; // tuning results for cpu paths
     struct choice choice;
     int jobs, threads; // number of workers; threads of one cpu path
@@ -122,12 +122,12 @@ static int dry_run(struct batch *batch)
 static void employ_devices(struct batch *batch)
 {
     const size_t files = batch->tasks.count;
-    if (batch->jobs >= batch->fleet.count || files <= (size_t)batch->jobs)
+    if (batch->jobs >= batch->fleet->count || files <= (size_t)batch->jobs)
         return;
     if (batch->setup->jobs > 0)
-        log_info("--jobs limits the run to %d of %d devices", batch->jobs, batch->fleet.count);
+        log_info("--jobs limits the run to %d of %d devices", batch->jobs, batch->fleet->count);
     else
-        batch->jobs = files < (size_t)batch->fleet.count ? (int)files : batch->fleet.count;
+        batch->jobs = files < (size_t)batch->fleet->count ? (int)files : batch->fleet->count;
 }
 
 // Sets the number of jobs and the path. Returns false on failure (logged).
@@ -138,7 +138,7 @@ static bool choose_jobs(struct batch *batch)
     const int most = wanted < JOBS_MAX ? wanted : JOBS_MAX;
     batch->jobs = files < (size_t)most ? (int)files : most;
     batch->threads = most / batch->jobs; // with few files, each file gets several threads
-    if (!choose_path(&batch->choice, batch->setup, &batch->queue, &batch->fleet, batch->jobs))
+    if (!choose_path(&batch->choice, batch->setup, &batch->queue, batch->fleet, batch->jobs))
         return false;
     if (batch->choice.kind == PATH_OPENCL)
         employ_devices(batch);
@@ -150,10 +150,10 @@ static void start_workers(struct batch *batch, struct worker *workers[JOBS_MAX])
     const struct batch_setup *o = batch->setup;
     const uint64_t keep_bytes = o->memory_bytes / (uint64_t)(8 * batch->jobs);
     for (int i = 0; i < batch->jobs; i++) {
-        const int member = batch->choice.kind == PATH_OPENCL ? i % batch->fleet.count : -1;
+        const int member = batch->choice.kind == PATH_OPENCL ? i % batch->fleet->count : -1;
         const struct worker_setup setup = {o,
                                            &batch->queue,
-                                           {&o->chain, &batch->fleet, member, batch->choice.kind == PATH_GL,
+                                           {&o->chain, batch->fleet, member, batch->choice.kind == PATH_GL,
                                             batch->threads, &batch->tuned, keep_bytes}};
         workers[i] = worker_open(&setup);
         if (!worker_start(workers[i], i + 1))
@@ -413,9 +413,9 @@ static int run(struct batch *batch, const char *const *operand, int operands)
     return filter_tasks(batch, &run);
 }
 
-// Filters these files and directories; `earlier`: as tasks_make. Returns the exit code.
+// Filters these files and directories; `earlier`: as tasks_make. Leaves the devices open. Returns the exit code.
 static int filter_files(const struct batch_setup *setup, const struct batch_hooks *hooks, const char *const *operand,
-                        int operands, struct earlier *earlier)
+                        int operands, struct earlier *earlier, struct fleet *fleet)
 {
     struct batch *batch = xalloc(sizeof(*batch));
     batch->held = *setup;
@@ -423,11 +423,11 @@ static int filter_files(const struct batch_setup *setup, const struct batch_hook
     chain_hold(&batch->held.chain);
     batch->hooks = hooks;
     batch->earlier = earlier;
+    batch->fleet = fleet;
     queue_init(&batch->queue, &batch->tasks, setup->fail_fast, setup->memory_bytes);
     tuned_init(&batch->tuned);
     const int code = run(batch, operand, operands);
     queue_finish(&batch->queue);
-    fleet_finish(&batch->fleet);
     tuned_finish(&batch->tuned);
     tasks_free(&batch->tasks);
     inputs_free(&batch->inputs);
@@ -453,10 +453,10 @@ static bool wait_for_files(struct watch *watch, struct earlier *earlier, bool *f
 // Filters the files in the directories, and then the files that arrive, until a signal. Files that fail do not end the
 // run. Returns the exit code.
 static int filter_arrivals(const struct batch_setup *setup, const struct batch_hooks *hooks, struct watch *watch,
-                           const char *const *operand, int operands, struct earlier *earlier)
+                           const char *const *operand, int operands, struct earlier *earlier, struct fleet *fleet)
 {
     bool ended_by_fault, some_failed = false;
-    int code = filter_files(setup, hooks, operand, operands, earlier);
+    int code = filter_files(setup, hooks, operand, operands, earlier, fleet);
     do {
         const int plain = code & ~EXIT_SETTLED;
         const bool impossible = plain == code && code != EXIT_OK; // for every file: it has filtered none
@@ -466,13 +466,13 @@ static int filter_arrivals(const struct batch_setup *setup, const struct batch_h
         hooks->waiting(hooks->context);
         if (!wait_for_files(watch, earlier, &ended_by_fault))
             break;
-        code = filter_files(setup, hooks, (const char *const *)watch->name, watch->names, earlier);
+        code = filter_files(setup, hooks, (const char *const *)watch->name, watch->names, earlier, fleet);
     } while (true);
     return EXIT_SETTLED | (some_failed || ended_by_fault ? EXIT_FAILED_SOME : EXIT_OK);
 }
 
 static int watch_directories(const struct batch_setup *setup, const struct batch_hooks *hooks,
-                             const char *const *operand, int operands, struct earlier *earlier)
+                             const char *const *operand, int operands, struct earlier *earlier, struct fleet *fleet)
 {
     struct watch watch;
     int code = EXIT_NOTHING;
@@ -484,7 +484,7 @@ static int watch_directories(const struct batch_setup *setup, const struct batch
         return EXIT_USAGE;
     process_hold_signals(CALLS_ANY);
     if (watch_open(&watch, operand, operands))
-        code = filter_arrivals(setup, hooks, &watch, operand, operands, earlier);
+        code = filter_arrivals(setup, hooks, &watch, operand, operands, earlier, fleet);
     watch_close(&watch);
     return code;
 }
@@ -493,8 +493,10 @@ int batch_run(const struct batch_setup *setup, const struct batch_hooks *hooks, 
               int operands)
 {
     struct earlier earlier = {0};
-    const int code = setup->watch ? watch_directories(setup, hooks, operand, operands, &earlier)
-                                  : filter_files(setup, hooks, operand, operands, &earlier);
+    struct fleet fleet = {0};
+    const int code =
+        (setup->watch ? watch_directories : filter_files)(setup, hooks, operand, operands, &earlier, &fleet);
+    fleet_finish(&fleet);
     earlier_free(&earlier);
     return code;
 }

@@ -129,7 +129,7 @@ static void compare(struct choice *choice, const struct batch_setup *o, const st
         snprintf(choice->why, sizeof(choice->why), "a device would take longer to start than it can save");
         return;
     }
-    if ((fleet->count == 0 && !open_fleet(fleet, o)) || fleet->count == 0) {
+    if (!open_fleet(fleet, o) || fleet->count == 0) {
         snprintf(choice->why, sizeof(choice->why), "there is no OpenCL device");
         return;
     }
@@ -183,7 +183,7 @@ static bool leave_cpu(struct choice *choice, const struct batch_setup *o, struct
     if (o->path != BATCH_AUTO || choice->kind != PATH_CPU || path_compiles(&o->chain))
         return false;
     struct gl_context *gl = NULL;
-    if (fleet->count > 0 || fleet_init(fleet, o->device, o->kernels, &why))
+    if (fleet_init(fleet, o->device, o->kernels, &why))
         choice->kind = PATH_OPENCL;
     else if ((gl = gl_context_open(false, no_gl)))
         choice->kind = PATH_GL;

@@ -20,7 +20,9 @@ static void add_member(struct fleet *fleet, const struct device_info *info, int 
 bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why)
 {
     struct device_info infos[DEVICE_MAX];
-    *fleet = (struct fleet){.kernel_dir = kernel_dir};
+    if (fleet->count > 0)
+        return true;
+    fleet->kernel_dir = kernel_dir;
     const int count = device_list(infos, why);
     if (count == 0)
         return false;
@@ -75,14 +77,22 @@ static bool open_gl(struct runner *runner)
     return runner->gl;
 }
 
+// The cpu path ignores --kernels, so it cannot replace a device then.
+static bool may_leave_device(const struct runner *runner)
+{
+    return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
+}
+
 bool runner_open(struct runner *runner, const struct runner_setup *setup)
 {
     *runner = (struct runner){.setup = *setup};
     if (setup->gl)
         return open_gl(runner);
-    if (setup->member >= 0)
-        runner->device = fleet_device(setup->fleet, setup->member, NULL);
-    return setup->member < 0 || runner->device;
+    if (setup->member < 0)
+        return true;
+    runner->device = fleet_device(setup->fleet, setup->member, NULL);
+    const bool lost = setup->fleet->member[setup->member].device[0] && !runner->device;
+    return runner->device || (lost && may_leave_device(runner));
 }
 
 static void slot_close(struct runner_slot *slot)
@@ -135,12 +145,6 @@ static bool name_files(struct chain *chain, const char *relative, bool *varies, 
         *varies = true;
     }
     return ok;
-}
-
-// The cpu path ignores --kernels, so it cannot replace a device then.
-static bool may_leave_device(const struct runner *runner)
-{
-    return runner->setup.member < 0 || !runner->setup.fleet->kernel_dir;
 }
 
 // Returns the pixels of the chain's input or output, whichever are more.
@@ -244,17 +248,14 @@ static struct runner_slot *slot_for(struct runner *runner, const struct runner_r
 // cpu path. The caller submits the images in flight again. Returns false if neither is possible.
 static bool recover(struct runner *runner)
 {
-    const char *name = runner->device ? runner->device->info.name : "cpu";
     const bool gl = runner->gl != NULL;
     runner_close(runner);
     runner->submitted = 0;
-    runner->recovering = true;
     if (gl)
         log_warn("the gl path failed; continuing on the cpu path");
     if (gl)
         return true;
-    if (!runner->device)
-        return false; // the cpu path has no device to lose
+    const char *name = runner->device->info.name; // the cpu path is never lost
     struct device *device = fleet_device(runner->setup.fleet, runner->setup.member, runner->device);
     if (device)
         log_warn("the device '%s' was lost and opened again; no image is lost", name);
@@ -263,7 +264,8 @@ static bool recover(struct runner *runner)
     else
         log_warn("the device '%s' was lost; continuing on the cpu path", name);
     runner->device = device;
-    return device || may_leave_device(runner);
+    runner->given_up = !device && !may_leave_device(runner);
+    return !runner->given_up;
 }
 
 // Submits the requests that are not on a path yet. Returns false if the oldest one cannot be submitted.
@@ -327,8 +329,6 @@ bool runner_collect(struct runner *runner, struct path_result *result, char **wh
     const bool no_matte = ok && runner->flight[0].no_matte;
     if (no_matte)
         *why = xstrdup("the program of a matte gave none");
-    runner->given_up = runner->given_up || (!ok && runner->recovering);
-    runner->recovering = runner->recovering && !ok;
     runner->flight[0] = runner->flight[1];
     runner->flights--;
     runner->submitted -= runner->submitted > 0;

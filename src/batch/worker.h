@@ -33,7 +33,7 @@ struct fleet {
 
 // Selects the devices that `text` names (as device_choose does), and opens none yet. "all" selects every GPU; on a
 // machine without a GPU, every accelerator; without accelerators, every CPU device. Returns false on failure (logged).
-// If the machine has no device, it logs nothing and *why is a static text.
+// If the machine has no device, it logs nothing and *why is a static text. A fleet with devices stays as it is.
 bool fleet_init(struct fleet *fleet, const char *text, const char *kernel_dir, const char **why);
 void fleet_finish(struct fleet *fleet); // accepts a zeroed fleet; no thread may use a device any more
 
@@ -87,8 +87,7 @@ struct runner {
     int flights, submitted;             // images in flight; the first `submitted` of them are on their paths
     const struct fleet_member *done_by; // device of the last collected image; NULL: the cpu path
     const struct path *done_path;       // of the last collected image; valid until the next submit
-    bool recovering;                    // a device was lost and no image was collected since
-    bool given_up;                      // no device or path could replace a lost device
+    bool given_up;                      // a lost device cannot be opened again, and no cpu path may replace it
 };
 
 // Returns false on failure (logged). Call it and all other functions on one thread.

@@ -73,7 +73,7 @@ struct path *path_open(const struct path_setup *setup, char **error)
     const struct image_shape rgba = {.width = setup->input.width, .height = setup->input.height};
     if (error)
         *error = NULL;
-    if (setup->kind == PATH_CPU && world.no_cpu && lost())
+    if (setup->kind == PATH_CPU && lost() && world.no_cpu > 0 && world.no_cpu-- > 0)
         return NULL;
     struct path *path = calloc(1, sizeof(*path));
     path->info = (struct path_info){.kind = setup->kind,

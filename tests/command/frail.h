@@ -10,10 +10,10 @@ enum { OVER_NOTHING, OVER_GLX, OVER_EGL, OVER_KINDS };
 // The faults of the devices, set before a run, and counters. The cpu path is never lost.
 struct frail {
     int submit_fails_at, collect_fails_at; // number of the frame in the run
-    int tried_fails; // frames of path_try: 0: succeed, 1: cannot be submitted, 2: cannot be collected
-    bool stays_lost; // a lost device cannot be opened again
-    bool no_cpu;     // the cpu path cannot be opened
-    bool no_egl;     // no device can be opened for an EGL context
+    int tried_fails;   // frames of path_try: 0: succeed, 1: cannot be submitted, 2: cannot be collected
+    bool stays_lost;   // a lost device cannot be opened again
+    atomic_int no_cpu; // number of cpu paths that cannot be opened after a loss
+    bool no_egl;       // no device can be opened for an EGL context
     atomic_int submitted, collected;
     atomic_bool gl_lost;
     int gpus;                           // GPUs in the list, before its CPU device; 0: only the CPU device

@@ -8,6 +8,7 @@
 #include "scratch.h"
 #include "unit.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -85,7 +86,7 @@ static void gl_fails(struct scratch *scratch)
     }
     lose(NEVER, 5, false, true);
     if (gl)
-        CHECK_NUMBER(run(scratch, "gl", "1"), EXIT_DEVICE);
+        CHECK_NUMBER(run(scratch, "gl", "1"), EXIT_FAILED_SOME);
 }
 
 static void make_inputs(struct scratch *scratch)
@@ -147,6 +148,64 @@ static void interrupt_filters(struct scratch *scratch)
     CHECK(!strstr(scratch->said.text, "the filters failed"));
 }
 
+// Returns the number of outputs, and removes them.
+static int outputs(struct scratch *scratch)
+{
+    int made = 0;
+    for (int i = 0; i < FILES; i++) {
+        char name[64];
+        snprintf(name, sizeof(name), "out/%d.png", i);
+        made += unlink(scratch_path(scratch, name)) == 0;
+    }
+    return made;
+}
+
+// Copies an image into the watched directory after each output, and then ends the run.
+static void *arrive(void *argument)
+{
+    struct scratch *scratch = argument;
+    size_t size = 0;
+    char name[512], path[512];
+    snprintf(path, sizeof(path), "%s", scratch_path(scratch, "in/0.png"));
+    char *data = file_read(path, 1 << 20, &size);
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "%s/arrived/%d.png", scratch->dir, i);
+        CHECK(file_write_atomic(name, data, size));
+        snprintf(name, sizeof(name), "%s/out/%d.png", scratch->dir, i);
+        for (int ms = 0; access(name, F_OK) != 0 && ms < 10000; ms++)
+            usleep(1000);
+        usleep(200000); // the group of this file ends
+    }
+    free(data);
+    frail()->signal = SIGTERM;
+    snprintf(name, sizeof(name), "%s/arrived/last", scratch->dir);
+    CHECK(file_write_atomic(name, "", 0)); // wakes the run
+    return NULL;
+}
+
+// --watch keeps its device open for files that arrive, and continues on the cpu path after its loss.
+static void watch(struct scratch *scratch, bool loses)
+{
+    char out[512], in[512];
+    pthread_t thread;
+    snprintf(in, sizeof(in), "%s", scratch_path(scratch, "arrived"));
+    snprintf(out, sizeof(out), "%s", scratch_path(scratch, "out"));
+    char *argv[] = {"batch", "-p", "opencl", "-f", "none", "--watch", "-o", out, in, NULL};
+    CHECK(mkdir(in, 0777) == 0 || loses);
+    lose(NEVER, loses ? 1 : NEVER, loses, false);
+    frail_begin();
+    CHECK(pthread_create(&thread, NULL, arrive, scratch) == 0);
+    capture_stderr(&scratch->said);
+    const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
+    captured_stderr(&scratch->said);
+    pthread_join(thread, NULL);
+    frail()->signal = 0;
+    CHECK(loses == (strstr(scratch->said.text, "continuing on the cpu path") != NULL));
+    CHECK_NUMBER(code & ~EXIT_SETTLED, EXIT_OK);
+    CHECK_NUMBER(outputs(scratch), 3);
+    CHECK_NUMBER(frail()->opened_over[OVER_NOTHING], loses ? 2 : 1);
+}
+
 // The cpu path ignores the user's kernels, so it does not replace the device.
 static void own_kernels(struct scratch *scratch)
 {
@@ -160,13 +219,7 @@ static void own_kernels(struct scratch *scratch)
     check_outputs(scratch);
     lose(NEVER, 5, true, false);
     CHECK_NUMBER(run(scratch, "opencl", "1"), EXIT_DEVICE);
-    int made = 0;
-    for (int i = 0; i < FILES; i++) {
-        char name[64];
-        snprintf(name, sizeof(name), "out/%d.png", i);
-        made += access(scratch_path(scratch, name), F_OK) == 0;
-    }
-    CHECK_NUMBER(made, 5);
+    CHECK_NUMBER(outputs(scratch), 5);
     CHECK_HAS(scratch->said.text, "was lost and cannot be opened again");
     unsetenv("MONOCLE_KERNELS");
 }
@@ -191,7 +244,8 @@ int main(void)
         }
     }
     lose(NEVER, 5, true, true);
-    CHECK_NUMBER(run(&scratch, "opencl", "1"), EXIT_DEVICE);
+    CHECK_NUMBER(run(&scratch, "opencl", "1"), EXIT_FAILED_SOME); // the file failed, not the cpu path
+    CHECK_NUMBER(outputs(&scratch), FILES - 1);
     lose(NEVER, NEVER, false, false);
     all_gpus(&scratch);
     gl_fails(&scratch);
@@ -200,6 +254,8 @@ int main(void)
     interrupt_filters(&scratch);
     lose(NEVER, NEVER, false, false);
     own_kernels(&scratch);
+    watch(&scratch, false);
+    watch(&scratch, true);
     scratch_close(&scratch);
     return check_end(&unit);
 }
