@@ -15,11 +15,15 @@ const struct option list_options[] = {
     {0},
 };
 
-bool device_option_unused(const char *device, const char *path)
+bool device_options_unused(const char *device, const char *kernels, const char *path)
 {
-    if (!device || device == getenv("MONOCLE_DEVICE"))
+    if (device && device != getenv("MONOCLE_DEVICE"))
+        log_error("-d selects an OpenCL device, but -p %s does not use one; remove -d or -p %s", path, path);
+    else if (kernels && kernels != getenv("MONOCLE_KERNELS"))
+        log_error("--kernels selects OpenCL kernels, but -p %s does not use them; remove --kernels or -p %s", path,
+                  path);
+    else
         return true;
-    log_error("-d selects an OpenCL device, but -p %s does not use one; remove -d or -p %s", path, path);
     return false;
 }
 

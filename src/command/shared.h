@@ -120,9 +120,9 @@ struct case_options {
         OUTPUT_ROW("trace", 0, OPTION_TEXT, "FILE.json", base, trace,                                                  \
                    "write a Chrome/Perfetto trace of every stage on every thread", .complete = "file")
 
-// For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d on the command line.
-// `device` is the option's value. The variable MONOCLE_DEVICE is allowed.
-bool device_option_unused(const char *device, const char *path);
+// For a path that needs no device, "cpu" or "gl": returns false (logged) if the user gave -d or --kernels, with these
+// values, on the command line. The variables MONOCLE_DEVICE and MONOCLE_KERNELS are allowed.
+bool device_options_unused(const char *device, const char *kernels, const char *path);
 
 // Returns false (logged) if --loop should repeat standard input. `source` may be NULL.
 bool loop_option_fits(bool loop, const char *source);

@@ -227,15 +227,6 @@ static bool take_chain(struct batch_options *o)
     return chain_print(&o->setup.chain, o->setup.chain_text);
 }
 
-// Returns false (logged) if the user gave --kernels. The variable MONOCLE_KERNELS alone is allowed.
-static bool kernels_unused(const char *kernels, const char *path)
-{
-    if (!kernels || kernels == getenv("MONOCLE_KERNELS"))
-        return true;
-    log_error("--kernels selects OpenCL kernels, but -p %s does not use them; remove --kernels or -p %s", path, path);
-    return false;
-}
-
 // Returns false (logged) if an option would have no effect.
 static bool options_agree(const struct batch_options *o)
 {
@@ -255,7 +246,7 @@ static bool options_agree(const struct batch_options *o)
     const char *path = o->setup.path == BATCH_CPU ? "cpu" : NULL;
     if (o->setup.path == BATCH_GL)
         path = "gl";
-    return !path || (device_option_unused(o->setup.device, path) && kernels_unused(o->setup.kernels, path));
+    return !path || device_options_unused(o->setup.device, o->setup.kernels, path);
 }
 
 // Checks and converts the arguments. Returns false if they are wrong (logged).

@@ -176,7 +176,8 @@ static bool parse_lists(struct chosen *chosen, const struct bench_options *o)
         return false;
     for (int i = 0; i < chosen->paths; i++)
         needs_device = needs_device || path_kind_info(chosen->path[i])->needs_device;
-    if (chosen->paths > 0 && !needs_device && !device_option_unused(o->device, path_kind_name(chosen->path[0])))
+    if (chosen->paths > 0 && !needs_device &&
+        !device_options_unused(o->device, o->kernels, path_kind_name(chosen->path[0])))
         return false;
     return cases_take_chains(cases, &o->cases.filters);
 }

@@ -817,7 +817,7 @@ static int lane_main(int argc, char **argv)
     if (o.log_level >= 0)
         log_set_level((enum log_level)o.log_level);
     const struct path_kind_info *kind = o.path >= 0 ? path_kind_info((enum path_kind)o.path) : NULL;
-    if (kind && !kind->needs_device && !device_option_unused(o.device, kind->name))
+    if (kind && !kind->needs_device && !device_options_unused(o.device, NULL, kind->name))
         return EXIT_USAGE;
     if (o.score && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;

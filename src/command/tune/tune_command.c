@@ -772,7 +772,7 @@ static int tune_run(int argc, char **argv)
     log_set_level((enum log_level)o.log_level);
     o.spec = operands.count > 0 ? operands.word[0] : NULL;
     if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||
-        (o.path == TUNE_PATH_CPU && !device_option_unused(o.device, "cpu")) || !fits_others(&o))
+        (o.path == TUNE_PATH_CPU && !device_options_unused(o.device, o.kernels, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
     if (!o.replay && o.cases.filters.count == 0 && operands.count == 0) {
         log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", list.usage);

@@ -354,6 +354,7 @@ def errors(c):
             (2, "did you mean opencl?", ["filters", "-p", "opencv"]),
             (2, "-p cpu does not use one", ["filters", "-p", "cpu", "-d", "0"]),
             (2, "-p cpu does not use one", ["paths", "-p", "cpu", "-d", "cpu"]),
+            (2, "-p cpu does not use them", ["filters", "-p", "cpu", "--kernels", KERNELS]),
             (2, "--threads is '0', but must be between 1", ["filters", "-t", "1,0"]),
             (2, "is too long; give at most 16 items", ["filters", "-t", ",".join(["1"] * 17)]),
             (2, "contradict each other", ["filters", "-n", "3", "--time", "3"]),

@@ -328,6 +328,7 @@ def refuses(c):
                        ((*SMALL, "--budget", "3m"), "--budget is '3m'"), ((*SMALL, "--budget", "0"), "--budget is '0'"),
                        ((*SMALL, "--search", "best"), "--search is 'best'"),
                        ((*SMALL, "-p", "cpu", "-d", "0"), "-p cpu does not use one"),
+                       ((*SMALL, "-p", "cpu", "--kernels", "."), "-p cpu does not use them"),
                        ((*SMALL, "-t", "2"), "--threads needs -p cpu"), ((*SMALL, "--seeds", "2"), "needs --replay"),
                        ((*SMALL, "--t4", "a.cl"), "such as a.json"), ((*SMALL, "--t4", "a.png"), "such as a.json"),
                        ((*SMALL, "--kernels", at("none")), "none"), (("-f", "invert", "-s", "64"), "--sizes is '64'")]:
