@@ -408,7 +408,7 @@ static json_t *trial_json(const struct subject *subject, const struct tuner_tria
     json_t *values = json_object(), *runs = json_array(), *metrics = NULL, *metric;
     for (int p = 0; p < space->params; p++)
         json_object_set_new(values, space->param[p].name, value_json(space->param[p].value[tuple[p]]));
-    for (int i = 0; i < TUNER_RUNS && !isinf(trial->ms); i++)
+    for (int i = 0; i < trial->runs && !isinf(trial->ms); i++)
         json_array_append_new(runs, json_real(trial->run_ms[i]));
     json_t *times =
         json_pack("{s:f,s:f,s:f,s:f,s:f,s:o}", "compilation", trial->build_ms, "benchmark", 0.0, "framework", 0.0,

@@ -43,11 +43,11 @@ static void validate(void *context, int part)
     candidate->validate_ms = clock_ms_since(start_ns);
 }
 
-double tuner_median(const double run_ms[TUNER_RUNS])
+static double median(const struct tuner_trial *trial)
 {
     double sorted[TUNER_RUNS];
-    memcpy(sorted, run_ms, sizeof(sorted));
-    return values_percentile(sorted, TUNER_RUNS, 50);
+    memcpy(sorted, trial->run_ms, sizeof(sorted));
+    return values_percentile(sorted, trial->runs, 50);
 }
 
 static double cost_of(const struct subject *subject, int configuration, double ms)
@@ -69,16 +69,15 @@ static void measure(struct tuner *tuner, struct tuner_trial *candidate)
     bool ok = type->time(build, search_ms, &candidate->run_ms[0]);
     const double first = ok ? cost_of(tuner->setup->subject, candidate->configuration, candidate->run_ms[0]) : 0;
     const bool again = state->best < 0 || first <= hopeless * state->trial[state->best].cost;
-    for (int i = 1; ok && i < TUNER_RUNS; i++) {
-        candidate->run_ms[i] = candidate->run_ms[0];
-        ok = !again || type->time(build, search_ms, &candidate->run_ms[i]);
-    }
+    candidate->runs = again ? TUNER_RUNS : 1;
+    for (int i = 1; ok && i < candidate->runs; i++)
+        ok = type->time(build, search_ms, &candidate->run_ms[i]);
     type->release(build);
     if (!ok) {
         snprintf(candidate->why, sizeof(candidate->why), "it cannot be timed");
         return;
     }
-    const double ms = tuner_median(candidate->run_ms);
+    const double ms = median(candidate);
     candidate->cost = cost_of(tuner->setup->subject, candidate->configuration, ms);
     if (isinf(candidate->cost)) {
         snprintf(candidate->why, sizeof(candidate->why), "its objective is not a number over 0");

@@ -72,13 +72,12 @@ struct tuner_trial {
     int configuration;
     double ms;                    // median of run_ms; INFINITY: it failed or was not measured
     double cost;                  // the number that the tuner minimizes; INFINITY, too
-    double run_ms[TUNER_RUNS];    // equal if it was measured once
+    double run_ms[TUNER_RUNS];    // `runs` times
+    int runs;                     // 1: it was too slow to measure again
     double validate_ms, build_ms; // on the host's clock
     enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
     char why[VERDICT_TEXT];       // reason of the failure
 };
-
-double tuner_median(const double run_ms[TUNER_RUNS]);
 
 // The progress of the tuner. Its memory is valid until tuner_finish.
 struct tuner_state {

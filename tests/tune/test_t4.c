@@ -70,10 +70,10 @@ static void test_round(void)
         return;
     check_good(&table);
     struct tuner_trial trials[] = {
-        {3, 0.25, .run_ms = {0.24, 0.26, 0.25}, .build_ms = 812.5, .status = PROBE_PASSED},
+        {3, 0.25, .run_ms = {0.24, 0.26, 0.25}, .runs = 3, .build_ms = 812.5, .status = PROBE_PASSED},
         {0, INFINITY, .status = PROBE_LATE},
         {1, INFINITY, .status = PROBE_NOT_BUILT},
-        {2, 0.125, .status = PROBE_PASSED},
+        {2, 0.125, .run_ms = {0.125}, .runs = 1, .status = PROBE_PASSED},
     };
     struct tuner_state state = {.trial = trials, .trials = 4};
     const struct subject_type type = {.metrics = NULL};
@@ -86,6 +86,7 @@ static void test_round(void)
     CHECK_HAS(written, "\"schema_version\":\"1.0.0\"");
     CHECK_HAS(written, "\"configuration\":{\"x\":16,\"tile\":true,\"kind\":\"a b\"}");
     CHECK_HAS(written, "\"runtimes\":[0.24,0.26,0.25]");
+    CHECK_HAS(written, "\"runtimes\":[0.125]");
     CHECK_HAS(written, "\"runtimes\":[]");
     CHECK_HAS(written, "\"invalidity\":\"timeout\",\"correctness\":0,");
     CHECK_HAS(written, "\"invalidity\":\"correct\",\"correctness\":1,");

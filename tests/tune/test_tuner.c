@@ -277,6 +277,7 @@ static void test_hopeless(void)
         for (int k = 0; k < runs; k++)
             CHECK(made.run[at++] == configuration);
         CHECK_NUMBER(result.state.trial[i].ms, plain_ms[configuration]);
+        CHECK_NUMBER(result.state.trial[i].runs, runs);
         best = fmin(best, plain_ms[configuration]);
         once += runs == 1;
     }
