@@ -22,6 +22,9 @@ enum {
     QUALITY_LOSSLESS = 100,
 };
 
+static const char mismatch[] =
+    "the installed libwebp does not match the version that monocle was built with; rebuild monocle";
+
 static bool looks_so(const uint8_t *data, size_t size)
 {
     return size >= RIFF_BYTES && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0;
@@ -96,9 +99,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
 {
     WebPDecoderConfig config;
     if (!WebPInitDecoderConfig(&config))
-        return codec_refuse(
-            error, CODEC_UNSUPPORTED,
-            "the installed libwebp does not match the version that monocle was built with; rebuild monocle");
+        return codec_refuse(error, CODEC_UNSUPPORTED, mismatch);
     const VP8StatusCode known = WebPGetFeatures(data, size, &config.input);
     if (known != VP8_STATUS_OK)
         return refuse(error, known);
@@ -192,9 +193,7 @@ static bool encode(void *state, const struct image *image, const struct codec_se
                             "a WebP file can be at most %d pixels wide and high; choose another format",
                             WEBP_MAX_DIMENSION);
     if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, (float)quality) || !WebPPictureInit(&picture))
-        return codec_refuse(
-            error, CODEC_UNSUPPORTED,
-            "the installed libwebp does not match the version that monocle was built with; rebuild monocle");
+        return codec_refuse(error, CODEC_UNSUPPORTED, mismatch);
     config.lossless = quality == QUALITY_LOSSLESS;
     config.exact = config.lossless;
     picture.use_argb = config.lossless;
@@ -213,6 +212,9 @@ static bool encode(void *state, const struct image *image, const struct codec_se
         codec_leave_out(error, "its resolution is left out");
     if (metadata->aspect[0] != metadata->aspect[1])
         codec_leave_out(error, "the shape of its pixels is left out, because a webp file cannot hold it");
+    if (!ok && picture.error_code > VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY &&
+        picture.error_code != VP8_ENC_ERROR_BAD_WRITE)
+        return codec_refuse(error, CODEC_UNSUPPORTED, "libwebp fails with its error %d", picture.error_code);
     return ok || codec_refuse(error, CODEC_NO_MEMORY, "out of memory");
 }
 
