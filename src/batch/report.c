@@ -29,19 +29,22 @@ static bool is_same(const char *report, bool exists, const char *path)
     return strcmp(report, path) == 0 || file_same(report, path); // the directory may not exist yet
 }
 
-// An existing file must be empty or a report.
+// An existing file must be empty or a report. Merged ones may lack a start line.
 static bool check_content(const char *path)
 {
-    static const char begins[] = "{\"start\":";
-    char has[sizeof(begins)] = "";
+    static const char *const begins[] = {"{\"start\":", "{\"input\":", "{\"" MERGE_UNSTARTED "\":"};
+    char has[32] = "";
     FILE *file = fopen(path, "re");
-    const size_t size = file ? fread(has, 1, sizeof(begins) - 1, file) : 0;
+    const size_t size = file ? fread(has, 1, sizeof(has) - 1, file) : 0;
     const bool read = file && !ferror(file);
+    bool fits = size == 0;
+    for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+        fits = fits || strncmp(has, begins[i], strlen(begins[i])) == 0;
     if (!read)
         log_error("cannot read the existing report %s: %s", path, strerror(errno));
     if (file)
         fclose(file);
-    return read && (size == 0 || strcmp(has, begins) == 0 || refuse(path, "exists and is not a report"));
+    return read && (fits || refuse(path, "exists and is not a report"));
 }
 
 bool batch_report_check(const char *path, const char *files_from, const struct inputs *inputs,

@@ -35,7 +35,8 @@ struct batch_report {
 struct json_t; // of jansson
 
 // Checks that a report at `path` overwrites no input, no output of any shard, no list of inputs (`files_from`, or NULL)
-// and no file that is not a report. Opens files only for reading. Returns false if it would (logged).
+// and no file that is not a report. Opens files only for reading. Returns false if it would (logged). Without inputs,
+// `naming` may be NULL.
 bool batch_report_check(const char *path, const char *files_from, const struct inputs *inputs,
                         const struct naming *naming);
 

@@ -136,10 +136,8 @@ static int run(int argc, char **argv)
         log_error("name merge and at least one report; usage: monocle %s %s", list.command, list.usage);
         return EXIT_USAGE;
     }
-    if (o.output && strcmp(o.output, "-") == 0) {
-        log_error("--output cannot be standard output (-), which has the summary; name a file");
+    if (o.output && !batch_report_check(o.output, NULL, &(struct inputs){0}, NULL))
         return EXIT_USAGE;
-    }
     return merge_reports(&o, operands.word + 1, operands.count - 1);
 }
 

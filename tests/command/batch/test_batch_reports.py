@@ -103,8 +103,12 @@ def reports(c):
              [row["start"]["work"] for row in lines(at("re-works.jsonl")) if "start" in row][-1]
              for args in ([], ["-J", "1", "re/p000.png"], ["-f", "blur"], ["-r"])]
     c.check(works[0] == works[1] and len(set(works)) == 3, works)
-    for args in ([], ["merge"], ["mend", "re.jsonl"], ["merge", "-o", "-", "re.jsonl"]):
+    with open(at("re-notes"), "w") as f:
+        f.write("notes")
+    for args in ([], ["merge"], ["mend", "re.jsonl"], ["merge", "-o", "-", "re.jsonl"],
+                 ["merge", "-o", "re-notes", "re.jsonl"]):
         c.check(run(BINARY, "report", *args, cwd=at())[0] == 2, args)
+    c.check(open(at("re-notes")).read() == "notes", "a merged report replaced another file")
     outcome(c, BINARY, CPU + ["-r", "-o", "re-2", "--report", "no/dir.jsonl", "re"], 3, "no file is processed")
     c.check(not os.path.exists(at("re-2")), "worked without a report")
 
