@@ -151,8 +151,9 @@ static void workbench_use(struct workbench *bench, struct opencl_chain *chain, i
 
 // ---- tuning ----
 
-enum { BUDGET = 80, IDLE = 20, REST_NS = 1000000000 }; // configurations: all, and after the fastest one
+enum { BUDGET = 80, IDLE = 12, REST_NS = 1000000000 }; // configurations: all, and after the fastest one
 enum { FRAMES_FEW = 4, FRAMES_ALL = 16 };              // pairs of frames of a trial; the first pair is not used
+enum { JOBS = 2 };                                     // configurations that are validated at the same time
 enum { LATE_MAX = 2, UNTIMED_MAX = 100 };              // frames of a trial
 static const double slow = 1.5;    // a candidate is not tried on frames if it takes this much longer
 static const double busy_max = .7; // share of a frame's time
@@ -429,6 +430,12 @@ struct tuning {
     int current;                   // configuration in use; -1: not in the space
     double base_ms, gain, part_ms; // of the current one: time in frames, gain so far, time on a part of a frame
     bool replaced;
+    struct workers *workers; // that validate
+    struct candidate {
+        int configuration;
+        enum probe_status status;
+        char why[VERDICT_TEXT]; // reason of a failure
+    } candidate[JOBS];
 };
 
 // Waits while the tuning rests. Returns false if the job is over.
@@ -497,13 +504,23 @@ static double try_on_frames(struct tuning *t, int configuration, struct opencl_c
     return offer.ms;
 }
 
-// Returns the time of a configuration. INFINITY: it failed, and `why` has the reason. NAN: the job is over.
-static double try_configuration(struct tuning *t, int configuration, char why[VERDICT_TEXT])
+static void validate(void *context, int part)
+{
+    struct tuning *t = context;
+    struct candidate *candidate = &t->candidate[part];
+    candidate->status = t->subject->type->validate(t->subject, candidate->configuration, candidate->why);
+}
+
+// Returns the time of a configuration that was validated. INFINITY: it failed, and `why` has the reason. NAN: the job
+// is over.
+static double try_candidate(struct tuning *t, struct candidate *candidate)
 {
     struct workbench *bench = t->bench;
+    const int configuration = candidate->configuration;
     const struct variant_choice choice = tune_pass_choice(t->subject, configuration);
+    char *const why = candidate->why;
     double part_ms, none;
-    if (t->subject->type->validate(t->subject, configuration, why) != PROBE_PASSED)
+    if (candidate->status != PROBE_PASSED)
         return INFINITY;
     struct opencl_chain *chain = workbench_build(bench, t->pass, &choice, why);
     bool ok = chain && workbench_time(bench, chain, t->pass, &part_ms);
@@ -537,29 +554,42 @@ static void report(const struct tuning *t, int tried, int total, int failed)
     pthread_mutex_unlock(&o->lock);
 }
 
+// Takes the next configurations from the search, at most `most`, and validates them. Returns their number.
+static int next_candidates(struct tuning *t, struct search *search, int most)
+{
+    int count = 0;
+    for (int configuration; count < JOBS && count < most && (configuration = search_next(search)) >= 0;)
+        t->candidate[count++] = (struct candidate){.configuration = configuration};
+    if (go_on(t->live, t->number))
+        workers_run(t->workers, validate, t, count);
+    return count;
+}
+
 // Tries configurations until no better one is likely. Returns false if the job is over.
 static bool search(struct tuning *t, struct search *search)
 {
-    const int count = t->subject->space.count, total = count < BUDGET ? count : BUDGET;
-    int tried = 0, failed = 0, idle = 0, configuration;
+    const int space = t->subject->space.count, total = space < BUDGET ? space : BUDGET;
+    int tried = 0, failed = 0, idle = 0, count;
     double best_ms = INFINITY;
     report(t, tried, total, failed);
-    while (tried < total && idle < IDLE && (configuration = search_next(search)) >= 0) {
-        char why[VERDICT_TEXT] = "", text[SUBJECT_TEXT];
-        const double ms = go_on(t->live, t->number) ? try_configuration(t, configuration, why) : NAN;
-        if (isnan(ms))
-            return false;
-        search_tell(search, configuration, ms);
-        tried++;
-        const bool better = isinf(best_ms) || ms * (1 + TUNER_GAIN_MIN) < best_ms;
-        idle = better ? 0 : idle + 1;
-        best_ms = better ? ms : best_ms;
-        if (isinf(ms)) {
-            failed++;
-            t->subject->type->print(t->subject, configuration, text);
-            log_info("pass %s does not run with %s: %s", t->subject->name, text, why);
+    while (idle < IDLE && (count = next_candidates(t, search, total - tried)) > 0) {
+        for (int i = 0; i < count; i++) {
+            struct candidate *candidate = &t->candidate[i];
+            char text[SUBJECT_TEXT];
+            const double ms = go_on(t->live, t->number) ? try_candidate(t, candidate) : NAN;
+            if (isnan(ms))
+                return false;
+            search_tell(search, candidate->configuration, ms);
+            tried++;
+            idle = isinf(best_ms) || ms * (1 + TUNER_GAIN_MIN) < best_ms ? 0 : idle + 1;
+            best_ms = idle == 0 ? ms : best_ms;
+            if (isinf(ms)) {
+                failed++;
+                t->subject->type->print(t->subject, candidate->configuration, text);
+                log_info("pass %s does not run with %s: %s", t->subject->name, text, candidate->why);
+            }
+            report(t, tried, total, failed);
         }
-        report(t, tried, total, failed);
     }
     return true;
 }
@@ -600,6 +630,7 @@ static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *
     t.subject = tune_pass_open(&target, job->tiles, pass);
     t.current = t.subject->used = tune_pass_find(t.subject, &job->choice[pass].choice);
     t.subject->has_used = t.current >= 0;
+    t.workers = workers_open(JOBS);
     struct search *of = subject_search(t.subject, false, 1);
     const bool timed = workbench_time(bench, bench->current, pass, &t.part_ms);
     if (!timed)
@@ -615,6 +646,7 @@ static bool tune_pass(struct live_tuning *o, unsigned number, struct workbench *
         ok = false;
     }
     search_close(of);
+    workers_close(t.workers);
     subject_close(t.subject);
     return ok;
 }
