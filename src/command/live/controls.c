@@ -84,7 +84,7 @@ void controls_free(struct controls *c)
 const struct source_control *controls_list(struct controls *c, struct source *source, int *count)
 {
     const int64_t now_ns = clock_now_ns();
-    if (c->listed_ns == 0 || now_ns - c->listed_ns > list_ns) {
+    if (c->listed == 0 || now_ns - c->listed_ns > list_ns) {
         c->listed = source_controls(source, c->list);
         c->listed_ns = clock_now_ns();
     }
@@ -97,7 +97,7 @@ bool controls_set(struct controls *c, struct source *source, const char *name, c
 {
     char setting[2 * SOURCE_WORD];
     snprintf(setting, sizeof(setting), "%s=%s", name, value);
-    c->listed_ns = 0;
+    c->listed = 0;
     if (!source_set_control(source, setting, why))
         return false;
     int count;
@@ -134,12 +134,13 @@ static void find_value(const struct source_control *control, int steps, char val
 
 void controls_adjust(struct controls *c, struct source *source, int next, int steps, struct note *note)
 {
-    char why[SOURCE_SET_WHY], value[SOURCE_WORD];
+    char why[SOURCE_SET_WHY] = "", value[SOURCE_WORD];
     int count;
     const struct source_control *list = controls_list(c, source, &count);
+    if (count == 0 && c->adjusted.name[0] && controls_set(c, source, c->adjusted.name, c->adjusted.value, why))
+        list = controls_list(c, source, &count); // the camera has just returned
     if (count == 0) {
-        const bool lost = c->adjusted.name[0] && !controls_set(c, source, c->adjusted.name, c->adjusted.value, why);
-        note_set(note, true, NOTE_S, "%s", lost ? why : controls_missing(source));
+        note_set(note, true, NOTE_S, "%s", why[0] ? why : controls_missing(source));
         return;
     }
     const int index = c->adjusted.name[0] ? c->adjusted.index + next : 0;

@@ -12,8 +12,8 @@ struct controls {
     char *text;                                  // of the file; the settings point into it
     struct source_control adjusted;              // the control that the keys change; name "": none yet
     struct source_control list[SOURCE_CONTROLS]; // of controls_list
-    int listed;                                  // their number
-    int64_t listed_ns;                           // when they were read; 0: they must be read again
+    int listed;                                  // their number; 0: they must be read again
+    int64_t listed_ns;                           // when they were read
 };
 
 // Takes the settings of the file (NULL: none), then the texts. Both are borrowed. False on failure (logged).
