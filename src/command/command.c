@@ -87,6 +87,11 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
         return false;
     }
     *code = EXIT_USAGE;
+    const char *first = operands->count > 0 && list == commands[0]->list ? operands->word[0] : "";
+    if (command_find(first) && access(first, F_OK) != 0) {
+        log_error("%s is a command; write it before the options", first);
+        return false;
+    }
     return command_limit_operands(list, operands, operands_max);
 }
 

@@ -74,6 +74,7 @@ refuses 2 "there is no command and no file named 'quux'" quux
 refuses 2 "lists the commands" completoin # a hidden command is no suggestion
 refuses 2 "did you mean monocle filters?" help filter
 refuses 2 "unexpected argument" help filters more
+refuses 2 "live is a command; write it before the options" --log-level info live noise
 
 works filters
 names=$("$monocle" filters --json | sed -n 's/^    "name": "\([a-z]*\)",$/\1/p')
