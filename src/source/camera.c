@@ -42,10 +42,9 @@ static struct codec_bytes jpeg_in(const struct camera_stream *stream, uint32_t i
     return camera_decoder_find(memory->at + memory->start, memory->filled);
 }
 
-// Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape has the mode's size in
-// 422p, and camera_next reports the missing frames. Returns false, with the reason in `why`, if the frames that arrive
-// cannot be decoded.
-static bool see_first_frame(struct camera_link *link, struct image_shape *shape, char why[CAMERA_WHY])
+// Waits for the first compressed frame and reads its size and chroma. If none arrives, the shape stays the mode's, and
+// camera_next reports the missing frames. Returns false (logged) if the frames that arrive cannot be decoded.
+static bool see_first_frame(struct camera_link *link, struct image_shape *shape)
 {
     struct camera_stream *stream = &link->stream;
     const struct camera_mode *mode = &stream->mode;
@@ -54,7 +53,7 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
     struct codec_head head;
     struct codec *codec = codec_open();
     bool seen = false, removed = false;
-    while (!seen && !removed && clock_now_ns() < deadline) {
+    while (!seen && !removed && clock_now_ns() < deadline && !source_given_up(&link->setup)) {
         struct v4l2_buffer buffer;
         struct pollfd ready = {.fd = stream->device.fd, .events = POLLIN};
         poll(&ready, 1, 100);
@@ -70,7 +69,6 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
                 codec_head_of(codec, CODEC_JPEG, jpeg.data, jpeg.size, camera_mode_most_pixels(mode), &head, &refused);
         camera_stream_give(stream, (int)buffer.index);
     }
-    *shape = (struct image_shape){.format = PIXFMT_422P, .width = mode->width, .height = mode->height};
     if (!seen && !removed)
         link->signal.slow_start = 2; // the stream has run for 5 s already: 8 s
     if (seen) {
@@ -79,8 +77,8 @@ static bool see_first_frame(struct camera_link *link, struct image_shape *shape,
     }
     const bool ok = seen || removed || refused.fault == CODEC_FINE;
     if (!ok)
-        snprintf(why, CAMERA_WHY, "cannot decode the frames of camera %s (%s): %.350s; try another --pixel-format",
-                 link->node.path, link->node.card, refused.why);
+        log_error("cannot decode the frames of camera %s (%s): %s; try another --pixel-format", link->node.path,
+                  link->node.card, refused.why);
     codec_close(codec);
     return ok;
 }
@@ -89,17 +87,6 @@ static struct color color_of(const struct camera_link *link, const struct image_
 {
     const struct camera_stream *stream = &link->stream;
     return source_color(&link->setup, videodev_color(&stream->format, stream->mode.compressed), shape);
-}
-
-// Finds the shape of the frames of a running stream. Returns false, with the reason in `why`, if they cannot be
-// decoded.
-static bool see_shape(struct camera_link *link, struct image_shape *shape, char why[CAMERA_WHY])
-{
-    *shape = camera_mode_shape(&link->stream.mode);
-    if (link->stream.mode.compressed && !see_first_frame(link, shape, why))
-        return false;
-    shape->color = color_of(link, shape);
-    return true;
 }
 
 // Returns true if the stream has the same frames as before. The shape of compressed frames counts as the same until the
@@ -145,7 +132,6 @@ static bool use_mode(struct source *source)
 static bool camera_open(struct source *source, const struct source_setup *setup, const char *text)
 {
     struct camera *camera = source->state;
-    char why[CAMERA_WHY];
     source->info.live = true;
     source->unsettled = setup->settle;
     camera->held = -1;
@@ -153,10 +139,10 @@ static bool camera_open(struct source *source, const struct source_setup *setup,
     if (!link)
         return false;
     camera->mode = link->stream.mode;
-    if (!see_shape(link, &camera->shape, why)) {
-        log_error("%s", why);
+    camera->shape = camera_mode_shape(&camera->mode);
+    if (camera->mode.compressed && !see_first_frame(link, &camera->shape))
         return false;
-    }
+    camera->shape.color = color_of(link, &camera->shape);
     if (!use_mode(source) || (!camera->mode.compressed && camera_stream_must_copy(&link->stream) &&
                               !pool_init(&source->pool, source, &camera->shape)))
         return false;
@@ -330,15 +316,14 @@ static bool wait_frame(struct source *source, struct frame *frame, int64_t deadl
 static void reconnect(struct source *source, int64_t deadline_ns)
 {
     struct camera *camera = source->state;
-    char why[CAMERA_WHY];
     struct frame old;
     if (!camera_link_retry(camera->link, deadline_ns))
         return;
     if (!same_shape(camera)) {
-        const bool ok = see_shape(camera->link, &camera->next_shape, why);
-        if (ok)
-            announce_shape(camera);
-        camera_link_reject(camera->link, ok ? NULL : why);
+        camera->next_shape = camera_mode_shape(&camera->link->stream.mode);
+        camera->next_shape.color = color_of(camera->link, &camera->next_shape);
+        announce_shape(camera);
+        camera_link_reject(camera->link, NULL);
         return;
     }
     if (camera->decoder && camera_decoder_take(camera->decoder, &old)) // from before the signal was lost

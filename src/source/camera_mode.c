@@ -44,7 +44,8 @@ bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode)
 
 struct image_shape camera_mode_shape(const struct camera_mode *mode)
 {
-    return (struct image_shape){.format = mode->format, .width = mode->width, .height = mode->height};
+    return (struct image_shape){
+        .format = mode->compressed ? PIXFMT_422P : mode->format, .width = mode->width, .height = mode->height};
 }
 
 uint64_t camera_mode_most_pixels(const struct camera_mode *mode)

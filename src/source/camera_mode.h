@@ -15,7 +15,7 @@ struct camera_mode {
 
 // Looks up a V4L2 code; false if monocle does not support it.
 bool camera_mode_known(uint32_t fourcc, struct camera_mode *mode);
-// The shape of the mode's frames, without colour; of compressed frames only the size.
+// The shape of the mode's frames, without colour. Compressed frames may have another one: the decoder then sees it.
 struct image_shape camera_mode_shape(const struct camera_mode *mode);
 // The limit for the pixels of a compressed frame: the mode's size rounded up to JPEG blocks of 16, such as 1088 rows
 // for 1080.

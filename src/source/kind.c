@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "base/thread.h"
 #include "image/convert.h"
 
@@ -11,6 +12,11 @@
 struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape)
 {
     return color_resolve(said, setup->color, shape->format == PIXFMT_GREY, shape->width, shape->height);
+}
+
+bool source_given_up(const struct source_setup *setup)
+{
+    return process_interrupted() || (setup->given_up && *setup->given_up);
 }
 
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name)

@@ -99,6 +99,8 @@ extern const char video_schemes[];   // of these texts, as a list
 
 // Returns the colour of a source's frames: from the user, else from the source (`said`), else from the default rules.
 struct color source_color(const struct source_setup *setup, struct color said, const struct image_shape *shape);
+// Returns true if source_open must end soon: nobody waits for it any more, or a signal has arrived.
+bool source_given_up(const struct source_setup *setup);
 // Returns true if the file has the size that the user wants, or if the user wants none. Otherwise logs and returns
 // false.
 bool source_size_fits(const struct source_setup *setup, int width, int height, const char *name);

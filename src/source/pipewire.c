@@ -453,19 +453,19 @@ static void resolve_color(const struct viewer *viewer, struct image_shape *shape
     shape->color = source_color(&viewer->setup, viewer->said, shape);
 }
 
-// Waits for the first compressed frame, and reads its size and chroma. Without one, the shape has 422p, and the missing
-// frames are reported.
-static void see_first_frame(struct viewer *viewer, int64_t deadline_ns, struct image_shape *shape)
+// Waits for the first compressed frame, and reads its size and chroma. Without one, the shape stays the mode's, and the
+// missing frames are reported.
+static void see_first_frame(struct viewer *viewer, int64_t deadline_ns)
 {
     struct codec_error refused;
     struct codec_head head;
     struct frame about;
     struct codec *codec = codec_open();
     bool seen = false;
-    while (!seen && !turn(viewer) && clock_now_ns() < deadline_ns) {
+    while (!seen && !turn(viewer) && clock_now_ns() < deadline_ns && !source_given_up(&viewer->setup)) {
         struct pw_buffer *buffer = viewer->formatted ? pw_stream_dequeue_buffer(viewer->stream) : NULL;
         if (!buffer) {
-            wait_events(viewer, deadline_ns);
+            wait_events(viewer, clock_now_ns() + NS_PER_S / 10);
             continue;
         }
         if (buffer->user_data && !inspect(buffer->user_data, clock_now_ns(), &about)) {
@@ -477,19 +477,9 @@ static void see_first_frame(struct viewer *viewer, int64_t deadline_ns, struct i
         }
         pw_stream_queue_buffer(viewer->stream, buffer);
     }
-    pixfmt_from_name("422p", &shape->format);
     if (seen)
-        *shape = head.shape;
+        viewer->shape = head.shape;
     codec_close(codec);
-}
-
-// Finds the shape of the frames of a stream that has a format.
-static void see_shape(struct viewer *viewer, int64_t deadline_ns, struct image_shape *shape)
-{
-    *shape = camera_mode_shape(&viewer->got.is);
-    if (viewer->got.is.compressed)
-        see_first_frame(viewer, deadline_ns, shape);
-    resolve_color(viewer, shape);
 }
 
 static bool use_mode(struct source *source)
@@ -555,10 +545,12 @@ static bool pipewire_source_open(struct source *source, const struct source_setu
     if (setup->control_count > 0)
         log_warn("PipeWire's cameras have no controls; --control has no effect");
     const bool ok = open_camera(viewer, text, why);
-    if (ok)
-        see_shape(viewer, clock_now_ns() + OPEN_NS, &viewer->shape);
-    else
+    if (!ok)
         log_error("%s", why);
+    viewer->shape = camera_mode_shape(&viewer->got.is);
+    if (ok && viewer->got.is.compressed)
+        see_first_frame(viewer, clock_now_ns() + OPEN_NS);
+    resolve_color(viewer, &viewer->shape);
     pipewire_release(daemon_of(viewer));
     return ok && use_mode(source);
 }
@@ -651,9 +643,9 @@ static bool wait_frame(struct source *source, struct frame *frame, int64_t deadl
         return false;
     }
     if (viewer->formatted && !same_shape(viewer)) {
-        see_shape(viewer, clock_now_ns() + OPEN_NS, &viewer->next_shape);
-        if (!turn(viewer)) // else the next call reports the loss
-            announce_shape(viewer);
+        viewer->next_shape = camera_mode_shape(&viewer->got.is);
+        resolve_color(viewer, &viewer->next_shape);
+        announce_shape(viewer);
         return false;
     }
     if (viewer->decoder && camera_decoder_take(viewer->decoder, frame)) {

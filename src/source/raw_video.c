@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
-#include "base/process.h"
 #include "image/y4m.h"
 #include "source/byte_reader.h"
 #include "source/kind.h"
@@ -212,7 +211,7 @@ static enum source_status raw_next(struct source *source, struct frame *frame, i
 
 // Waits for the program at the other end of a pipe; says so once.
 static enum byte_reader_status await_header(struct byte_reader *reader, char line[Y4M_LINE_MAX + 1], size_t *length,
-                                            const atomic_bool *given_up)
+                                            const struct source_setup *setup)
 {
     enum { TURN_NS = 100000000, TOLD_MS = 5000 };
     const int64_t begun_ns = clock_now_ns();
@@ -220,7 +219,7 @@ static enum byte_reader_status await_header(struct byte_reader *reader, char lin
     bool told = false;
     while ((status = byte_reader_line(reader, line, Y4M_LINE_MAX, length, clock_now_ns() + TURN_NS)) ==
                READER_TIMEOUT &&
-           !process_interrupted() && !(given_up && *given_up)) {
+           !source_given_up(setup)) {
         if (!told && clock_ms_since(begun_ns) > TOLD_MS)
             log_warn("waiting for the Y4M header of %s", reader->name);
         told = told || clock_ms_since(begun_ns) > TOLD_MS;
@@ -228,12 +227,12 @@ static enum byte_reader_status await_header(struct byte_reader *reader, char lin
     return status;
 }
 
-static bool read_header(struct byte_reader *reader, struct y4m_header *header, const atomic_bool *given_up)
+static bool read_header(struct byte_reader *reader, struct y4m_header *header, const struct source_setup *setup)
 {
     char line[Y4M_LINE_MAX + 1];
     size_t length;
     const char *why;
-    switch (await_header(reader, line, &length, given_up)) {
+    switch (await_header(reader, line, &length, setup)) {
     case READER_OK:
         if (y4m_parse_header(line, length, header, &why))
             return true;
@@ -266,7 +265,7 @@ static bool y4m_open(struct source *source, const struct source_setup *setup, co
 {
     struct raw_video *raw = source->state;
     struct y4m_header header;
-    if (!byte_reader_open(&raw->reader, text) || !read_header(&raw->reader, &header, setup->given_up))
+    if (!byte_reader_open(&raw->reader, text) || !read_header(&raw->reader, &header, setup))
         return false;
     struct image_shape *shape = &header.shape;
     if (!wish_fits(setup, shape, raw->reader.name))

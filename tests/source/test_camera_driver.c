@@ -478,6 +478,33 @@ static void test_silent(void)
     }
 }
 
+// If the camera comes back with another mode, source_next does not wait for its first compressed frame.
+static void test_other_mode(void)
+{
+    struct frame frame;
+    enum source_status status = SOURCE_TIMEOUT;
+    int64_t longest_ns = 0;
+    const int64_t deadline_ns = clock_now_ns() + (int64_t)PATIENCE_MS * NS_PER_MS;
+    driver_start(V4L2_PIX_FMT_MJPEG, 1);
+    send_jpeg(&jpeg);
+    capture_stderr(&scratch.said);
+    struct source *source = open_camera();
+    driver.height = HEIGHT / 2;
+    driver.take_error = ENODEV;
+    while (source && status == SOURCE_TIMEOUT && clock_now_ns() < deadline_ns) {
+        const int64_t begun_ns = clock_now_ns();
+        status = source_next(source, &frame, 10);
+        longest_ns = clock_now_ns() - begun_ns > longest_ns ? clock_now_ns() - begun_ns : longest_ns;
+        if (source_health(source).trouble[0])
+            driver.take_error = 0;
+    }
+    captured_stderr(&scratch.said);
+    check_that(&check, status == SOURCE_RESHAPED && longest_ns < 2000 * (int64_t)NS_PER_MS,
+               "another mode: status %d, a call of %d ms: %s", status, (int)(longest_ns / NS_PER_MS),
+               scratch.said.text);
+    camera_close_played(source);
+}
+
 // A camera that is removed before its first picture.
 static void test_removed(void)
 {
@@ -1042,6 +1069,7 @@ int main(int argc, char **argv)
     test_stamps();
     test_lent_buffer();
     test_silent();
+    test_other_mode();
     test_removed();
     test_controls();
     test_refused();
