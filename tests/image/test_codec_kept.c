@@ -272,6 +272,13 @@ static void test_inner(void)
     struct codec_buffer copy = {0};
     check_that(&check, exif_from_tiff(exif, SIZE, 1, &copy, &left_out) && !left_out, "inner: all is copied");
     codec_buffer_free(&copy);
+    put_entry(exif + INNER + 2, 0x927c, 7, 40000, AREA); // more than all data
+    why = exif_fault(exif, SIZE, &usable);
+    check_that(&check, usable && why && strstr(why, "cut off"), "inner: a long value: %s", why ? why : "whole");
+    // The directory of the place may have TIFF's own type.
+    put_entry(exif + MAIN + 2, 0x8825, 13, 1, OTHER);
+    exif_settle(exif, SIZE, &(struct metadata_target){4, 3, 0, false, false, true});
+    check_that(&check, exif[MAIN] == 0 && exif[OTHER] == 0 && exif[OTHER + 10] == 0, "the place stays");
     // A list beside the entry is no number.
     memset(exif, 0, SIZE);
     memcpy(exif, "II*\0\x08", 5);
@@ -407,6 +414,29 @@ static void test_profiles(struct codec *codec)
     }
 }
 
+// Damaged XMP data, before or after good ones in a text, do not change these.
+static void test_damaged_xmp(struct codec *codec)
+{
+    static const char good[] = "Raw profile type xmp\0\nxmp\n2\n3c2f\n",
+                      bad[] = "XML:com.adobe.xmp\0\1\0\0\0\x78\1\1\4\0\xfb\xff"
+                              "abcd\1\2\3\4"; // a wrong checksum
+    for (int i = 0; i < 2; i++) {
+        struct random random = {1};
+        struct codec_buffer file = {0}, chunk = {0};
+        struct codec_head head = {0};
+        struct codec_error error;
+        for (int k = 0; k < 2; k++)
+            png_add(&chunk, k == i ? "tEXt" : "iTXt", k == i ? good : bad, k == i ? sizeof(good) - 1 : sizeof(bad) - 1);
+        png_make(&file, 4, 4, &(struct png_wish){2, 8, 0, 0, 1}, &random);
+        insert(&file, 33, chunk.data, chunk.size);
+        const bool ok = codec_head(codec, file.data, file.size, 0, &head, &error);
+        check_that(&check, ok && same(head.metadata.xmp, BYTES("</")), "good XMP data are number %d: %.*s", i,
+                   (int)head.metadata.xmp.size, (const char *)head.metadata.xmp.data);
+        codec_buffer_free(&file);
+        codec_buffer_free(&chunk);
+    }
+}
+
 // The image resources of a PSD file, the first of them with a name.
 static void test_psd(struct codec *codec)
 {
@@ -522,6 +552,10 @@ static void test_xmp(void)
          "<d xmlns:n='http://ns.adobe.com/xmp/note/'/>"},
         {"<d xmlns:GCamera='http://ns.google.com/photos/1.0/camera/' GCamera:MotionPhoto='1' GCamera:Other='1'/>",
          "<d xmlns:GCamera='http://ns.google.com/photos/1.0/camera/' GCamera:Other='1'/>"},
+        {"<d xmlns:t='" TIFF_SPACE "' xmlns:x\"y='http://ns.google.com/photos/1.0/camera/' t:Orientation=\"6 x\"y:"
+         "MicroVideo='1'/>", // no prefix has a quote
+         "<d xmlns:t='" TIFF_SPACE "' xmlns:x\"y='http://ns.google.com/photos/1.0/camera/' t:Orientation=\"1\"y:"
+         "MicroVideo='1'/>"},
     };
     struct codec_buffer settled = {0};
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -738,6 +772,7 @@ int main(void)
     test_centimetres();
     test_bmp(codec);
     test_profiles(codec);
+    test_damaged_xmp(codec);
     test_psd(codec);
     test_settled();
     test_xmp();

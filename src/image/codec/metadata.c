@@ -34,10 +34,11 @@ enum {
     TYPE_SBYTE = 6,
     TYPE_SSHORT = 8,
     TYPE_SLONG = 9,
-    HEAD = 8,   // bytes of TIFF's header,
-    COUNT = 2,  // of a directory: before its entries,
-    ENTRY = 12, // of an entry,
-    LINK = 4,   // after the entries
+    TYPE_IFD = 13, // as LONG
+    HEAD = 8,      // bytes of TIFF's header,
+    COUNT = 2,     // of a directory: before its entries,
+    ENTRY = 12,    // of an entry,
+    LINK = 4,      // after the entries
 };
 
 // Tags of the first directory that describe the image and not its storage, in order. The last five are Windows' titles
@@ -106,20 +107,21 @@ static bool read_entry(const struct tiff *tiff, size_t at, struct ifd_entry *ent
 {
     static const uint8_t type_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
     *entry = (struct ifd_entry){read_int(tiff, at, 2), read_int(tiff, at + 2, 2), read_int(tiff, at + 4, 4), at + 8, 0};
-    if (entry->type >= sizeof(type_bytes) || entry->count > tiff->size)
+    if (entry->type >= sizeof(type_bytes))
         return false;
     entry->bytes = (size_t)type_bytes[entry->type] * entry->count;
     if (entry->bytes > 4)
         entry->value = read_int(tiff, entry->value, 4);
-    return entry->bytes > 0 && entry->value <= tiff->size && entry->bytes <= tiff->size - entry->value;
+    return entry->bytes > 0 && entry->count <= tiff->size && entry->value <= tiff->size &&
+           entry->bytes <= tiff->size - entry->value;
 }
 
 // Returns the place of a number in the directory at `from`; 0: none. The standard has SHORT or LONG; some programs
 // write other types.
 static size_t number_place(const struct tiff *tiff, size_t from, uint32_t tag, int *bytes)
 {
-    static const uint8_t sizes[] = {
-        [TYPE_BYTE] = 1, [TYPE_SHORT] = 2, [TYPE_LONG] = 4, [TYPE_SBYTE] = 1, [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4};
+    static const uint8_t sizes[] = {[TYPE_BYTE] = 1,   [TYPE_SHORT] = 2, [TYPE_LONG] = 4, [TYPE_SBYTE] = 1,
+                                    [TYPE_SSHORT] = 2, [TYPE_SLONG] = 4, [TYPE_IFD] = 4};
     struct ifd_entry entry;
     const size_t at = find_entry(tiff, from, tag);
     if (!at || !read_entry(tiff, at, &entry) || entry.type >= sizeof(sizes))
@@ -598,6 +600,15 @@ static const char *attribute_value(const char *at, const char *end, struct codec
     return last == end ? NULL : last + 1;
 }
 
+// Returns the length of the name of an attribute, element or prefix; 0: it is too long, or the text ends first.
+static size_t name_length(const char *name, const char *end)
+{
+    size_t length = 0;
+    while (name + length < end && length < XMP_NAME && !strchr("=/<>\"' \t\r\n", name[length]))
+        length++;
+    return name + length < end && length < XMP_NAME ? length : 0;
+}
+
 // Collects the prefixes of the namespaces in the table.
 static void find_prefixes(struct xmp *xmp)
 {
@@ -606,13 +617,10 @@ static void find_prefixes(struct xmp *xmp)
     while (xmp->prefixes < XMP_PREFIXES && (at = memmem(at, (size_t)(xmp->end - at), word, sizeof(word) - 1))) {
         const char *name = at + sizeof(word) - 1;
         struct codec_bytes uri;
-        size_t length = 0;
-        while (name + length < xmp->end && length < XMP_NAME && name[length] != '=' &&
-               !isspace((unsigned char)name[length]))
-            length++;
+        const size_t length = name_length(name, xmp->end);
         at = name;
         const char *space = NULL;
-        if (length > 0 && length < XMP_NAME && attribute_value(name + length, xmp->end, &uri))
+        if (length > 0 && attribute_value(name + length, xmp->end, &uri))
             for (int i = 0; i < XMP_PROPERTIES; i++)
                 if (uri.size == strlen(xmp_properties[i].space) &&
                     memcmp(uri.data, xmp_properties[i].space, uri.size) == 0)
@@ -625,15 +633,6 @@ static void find_prefixes(struct xmp *xmp)
         snprintf(xmp->prefix[xmp->prefixes].name, XMP_NAME, "%.*s", (int)length, name);
         xmp->prefix[xmp->prefixes++].space = space;
     }
-}
-
-// Returns the length of the name of an attribute or element; 0: it is too long, or the text ends first.
-static size_t name_length(const char *name, const char *end)
-{
-    size_t length = 0;
-    while (name + length < end && length < XMP_NAME && !strchr("=/> \t\r\n", name[length]))
-        length++;
-    return name + length < end && length < XMP_NAME ? length : 0;
 }
 
 // Returns the property whose prefix ends at the colon, and sets *start to the prefix. NULL: none.

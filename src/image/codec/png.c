@@ -14,7 +14,8 @@
 #include <libdeflate.h>
 
 enum colour { GREY = 0, RGB = 2, PALETTE = 3, GREY_ALPHA = 4, RGBA = 6 };
-enum { ICC, EXIF, XMP, PROFILE, METADATA }; // PROFILE: EXIF, XMP or IPTC data, as text (ImageMagick, ExifTool)
+// PROFILE: EXIF, XMP or IPTC data, as text (ImageMagick, ExifTool); TEXT_XMP, TEXT_IPTC: from such a text
+enum { ICC, EXIF, XMP, PROFILE, TEXT_XMP, TEXT_IPTC, METADATA };
 enum {
     SIGNATURE_BYTES = 8,
     PALETTE_MAX = 256,       // colours
@@ -33,10 +34,10 @@ struct png {
     struct libdeflate_decompressor *inflater;
     struct libdeflate_compressor *deflater;
     int deflater_level;
-    struct codec_buffer packed;                           // compressed pixels
-    struct codec_buffer plain;                            // filtered rows
-    struct codec_buffer rows;                             // a few rows of the image
-    struct codec_buffer unpacked[METADATA], iptc, chunks; // until the next head
+    struct codec_buffer packed;                     // compressed pixels
+    struct codec_buffer plain;                      // filtered rows
+    struct codec_buffer rows;                       // a few rows of the image
+    struct codec_buffer unpacked[METADATA], chunks; // until the next head
 };
 
 // All of a file but its pixels.
@@ -321,9 +322,9 @@ static void take_profile(struct png *png, const struct chunk *chunk, struct code
         skip(&bytes, sizeof(exif_name));
     const bool named = ok && codec_begins(bytes, xmp_name, sizeof(xmp_name)) && skip(&bytes, sizeof(xmp_name));
     if (ok && iptc.data)
-        keep_profile(&metadata->iptc, &png->iptc, iptc);
+        keep_profile(&metadata->iptc, &unpacked[TEXT_IPTC], iptc);
     else if (ok && (named || codec_begins(bytes, "<", 1)))
-        keep_profile(&metadata->xmp, &unpacked[XMP], bytes);
+        keep_profile(&metadata->xmp, &unpacked[TEXT_XMP], bytes);
     else if (ok && (codec_begins(bytes, "II*\0", 4) || codec_begins(bytes, "MM\0*", 4)))
         keep_profile(&metadata->exif, &unpacked[EXIF], bytes);
     else
@@ -569,7 +570,7 @@ static bool read_header(struct png *png, const uint8_t *data, size_t size, struc
     bool pixels = false; // the previous chunk was IDAT
     *header = (struct header){0};
     if (metadata)
-        png->unpacked[EXIF].size = png->unpacked[XMP].size = png->iptc.size = png->chunks.size = 0;
+        png->unpacked[EXIF].size = png->unpacked[TEXT_XMP].size = png->unpacked[TEXT_IPTC].size = png->chunks.size = 0;
     do {
         if (!chunk_next(&chunk, data, size, &at, !metadata))
             return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
@@ -1003,7 +1004,6 @@ static void png_close(void *state)
     codec_buffer_free(&png->packed);
     codec_buffer_free(&png->plain);
     codec_buffer_free(&png->rows);
-    codec_buffer_free(&png->iptc);
     codec_buffer_free(&png->chunks);
     for (int i = 0; i < METADATA; i++)
         codec_buffer_free(&png->unpacked[i]);
