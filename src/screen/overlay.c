@@ -33,7 +33,8 @@ void overlay_line(struct overlay *overlay, enum overlay_tone tone, const char *f
 // ---- the look: colours, and sizes that follow from the letters ----
 
 static const struct {
-    struct paint panel, alarm, veil;        // backgrounds
+    struct paint panel, alarm, veil, list;  // backgrounds
+    struct paint selected;                  // background of a list's row
     struct paint tone[4];                   // by enum overlay_tone
     struct paint rule, trough, cap;         // lines, graph background, key caps
     struct paint host, device;              // graphs, by the clock that measured
@@ -44,6 +45,8 @@ static const struct {
     .panel = {12, 15, 21, 214},
     .alarm = {48, 13, 16, 244},
     .veil = {0, 0, 0, 120},
+    .list = {12, 15, 21, 255},
+    .selected = {36, 66, 116, 255},
     .tone =
         {
             [OVERLAY_PLAIN] = {222, 226, 232, 255},
@@ -634,10 +637,6 @@ static void help_draw(struct canvas *canvas, const struct overlay *overlay)
 
 enum { COLUMNS = 84, DETAIL = 16, NAME = 14 }; // letters: of the list, before the details, beside a picture
 
-static const struct paint panel = {12, 15, 21, 255}, mark = {36, 66, 116, 255}, title_tone = {255, 255, 255, 255},
-                          label_tone = {255, 255, 255, 255}, detail_tone = {190, 198, 210, 255},
-                          heading_tone = {255, 190, 92, 255};
-
 struct layout {
     struct letters letters;
     int padding, columns;
@@ -699,10 +698,11 @@ static void draw_row(struct canvas *canvas, const struct layout *at, const struc
     const int side = at->picture_width > 0 ? at->picture_width + at->padding : 0;
     const int x = at->box.x + at->padding + side, used = span_columns(label) + 1;
     const int column = used > DETAIL ? used : DETAIL;
-    canvas_text_within(canvas, &at->letters, x, y, label, at->columns, list->heading[row] ? heading_tone : label_tone);
+    canvas_text_within(canvas, &at->letters, x, y, label, at->columns,
+                       palette.tone[list->heading[row] ? OVERLAY_WARNING : OVERLAY_STRONG]);
     if (tab && column < at->columns)
         canvas_text_within(canvas, &at->letters, x + column * at->letters.advance, y, span_of(tab + 1),
-                           at->columns - column, detail_tone);
+                           at->columns - column, palette.tone[OVERLAY_DIM]);
 }
 
 static void choice_list_draw(struct canvas *canvas, const struct choice_list *list)
@@ -711,15 +711,16 @@ static void choice_list_draw(struct canvas *canvas, const struct choice_list *li
     const int line = at.letters.line, x = at.box.x + at.padding;
     const int columns = (at.box.width - 2 * at.padding) / at.letters.advance;
     int y = at.box.y + at.padding;
-    canvas_round(canvas, at.box, line * 2 / 5, panel);
-    canvas_text(canvas, &at.letters, x, y, span_head(span_of(list->title), columns - 4), title_tone);
+    canvas_round(canvas, at.box, line * 2 / 5, palette.list);
+    canvas_text(canvas, &at.letters, x, y, span_head(span_of(list->title), columns - 4), palette.tone[OVERLAY_STRONG]);
     static const char *const arrows[2][2] = {{"", "  ↓"}, {"↑", "↑ ↓"}};
     const char *more = arrows[list->above][list->below];
-    canvas_text(canvas, &at.letters, x + (columns - 3) * at.letters.advance, y, span_of(more), detail_tone);
+    canvas_text(canvas, &at.letters, x + (columns - 3) * at.letters.advance, y, span_of(more),
+                palette.tone[OVERLAY_DIM]);
     y += line;
     for (int i = 0; i < list->rows; i++, y += at.pitch) {
         if (i == list->selected)
-            canvas_fill(canvas, (struct rect){at.box.x, y, at.box.width, at.pitch}, mark);
+            canvas_fill(canvas, (struct rect){at.box.x, y, at.box.width, at.pitch}, palette.selected);
         draw_row(canvas, &at, list, i, y + (at.pitch - line) / 2);
     }
 }

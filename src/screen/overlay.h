@@ -9,7 +9,6 @@ struct keys;
 
 // ---- a list from which the user chooses a row ----
 
-struct canvas;
 struct image;
 struct rect;
 

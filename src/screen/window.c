@@ -139,8 +139,6 @@ struct window_context {
     struct GLFWwindow *before;  // owner of the context that was current before the builder
 };
 
-#define GLFW_INCLUDE_NONE
-
 // Kinds of contexts, best first.
 struct context_kind {
     bool es, egl;
@@ -272,8 +270,6 @@ static void window_context_close(struct window_context *context)
 }
 
 // ---- the window ----
-
-#define GLFW_INCLUDE_NONE
 
 enum { EVENT_ROOM = 256 }; // far more than one frame's typing and dragging
 

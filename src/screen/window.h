@@ -87,8 +87,8 @@ bool window_lost(const struct window *window); // NULL: false
 // Returns the GL context's handles for an OpenCL device, and makes GLX and EGL visible to its driver. `window` NULL:
 // all handles are NULL.
 struct gl_handles window_gl_handles(const struct window *window);
-// Returns the GL context for the gl path, borrowed until window_close, and makes its builder at the first call. A path
-// may bind it on any thread (compute/gl_context.h). NULL: NULL.
+// Returns the GL context for the gl path, borrowed until window_close. A path may bind it on any thread
+// (compute/gl_context.h). NULL: NULL.
 struct gl_context *window_gl(struct window *window);
 struct window_size window_size(const struct window *window);
 struct window_area window_area(const struct window *window); // also of a lost window
