@@ -327,15 +327,26 @@ static void test_xmp_encoding(struct codec *codec)
 }
 
 // A resolution in pixels per centimetre.
-static void test_centimetres(void)
+static void test_centimetres(struct codec *codec)
 {
-    enum { UNIT_AT = 42, CENTIMETRE = 3 };
+    enum { UNIT_AT = 42, NO_UNIT = 1, CENTIMETRE = 3 };
     uint8_t exif[EXIF_DENSITY_BYTES];
     double density[2] = {0};
     exif_from_density((const double[]){100, 50}, exif);
     exif[UNIT_AT] = CENTIMETRE;
     const bool ok = exif_density(exif, sizeof(exif), density);
     check_that(&check, ok && is_near(density, 254, 127), "EXIF data in centimetres: %g pixels per inch", density[0]);
+    // A resolution without a unit is none.
+    struct codec_buffer file = {0};
+    struct codec_head head = {0};
+    struct codec_error error;
+    exif[UNIT_AT] = NO_UNIT;
+    const struct codec_metadata metadata = {.exif = {exif, sizeof(exif)}};
+    const bool made = write_file(codec, CODEC_PNG, &metadata, &file, &error) &&
+                      codec_head(codec, file.data, file.size, 0, &head, &error);
+    check_that(&check, made && head.metadata.density[0] == 0, "EXIF data without a unit: %g pixels per inch",
+               head.metadata.density[0]);
+    codec_buffer_free(&file);
 }
 
 // A BMP file with a colour profile behind its pixel; the last byte may be missing, or the resolution absurd.
@@ -769,7 +780,7 @@ int main(void)
     test_inner();
     test_xmp_names();
     test_xmp_encoding(codec);
-    test_centimetres();
+    test_centimetres(codec);
     test_bmp(codec);
     test_profiles(codec);
     test_damaged_xmp(codec);

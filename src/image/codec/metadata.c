@@ -338,7 +338,7 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
     if (!tiff_open(&tiff, data, size))
         return false;
     const uint32_t unit = read_number(&tiff, first_directory(&tiff), TAG_RESOLUTION_UNIT, INCH);
-    const double inch = unit == CENTIMETRE ? 2.54 : 1;
+    const double inch = unit == CENTIMETRE ? 2.54 : unit == INCH;
     for (int i = 0; i < 2; i++) {
         struct ifd_entry entry;
         const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
@@ -347,7 +347,7 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
         const double below = read_int(&tiff, entry.value + 4, 4);
         density[i] = below > 0 ? read_int(&tiff, entry.value, 4) / below * inch : 0;
     }
-    return (unit == INCH || unit == CENTIMETRE) && density[0] > 0 && density[1] > 0;
+    return density[0] > 0 && density[1] > 0;
 }
 
 void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES])
