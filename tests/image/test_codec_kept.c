@@ -448,6 +448,16 @@ static void test_damaged_xmp(struct codec *codec)
     }
 }
 
+// Readers search for the next marker, so a byte between two datasets must not hide a city.
+static void test_hidden_place(void)
+{
+    static const char data[] = "\x1c\2\x78\0\2me\0\x1c\2\x5a\0\5Paris";
+    struct codec_buffer rest = {0};
+    const bool ok = iptc_without_place(BYTES(data), &rest);
+    check_that(&check, ok && rest.size == 7, "IPTC data have a place: %.*s", (int)rest.size, (const char *)rest.data);
+    codec_buffer_free(&rest);
+}
+
 // The image resources of a PSD file, the first of them with a name.
 static void test_psd(struct codec *codec)
 {
@@ -784,6 +794,7 @@ int main(void)
     test_bmp(codec);
     test_profiles(codec);
     test_damaged_xmp(codec);
+    test_hidden_place();
     test_psd(codec);
     test_settled();
     test_xmp();

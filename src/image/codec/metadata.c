@@ -762,23 +762,6 @@ bool xmp_settle(struct codec_bytes bytes, const struct metadata_target *target, 
     return ok && codec_buffer_append(settled, copied, (size_t)(xmp.end - copied));
 }
 
-// ---- IPTC data
-
-bool iptc_without_place(struct codec_bytes iptc, struct codec_buffer *rest)
-{
-    enum { HEAD_BYTES = 5, LONG_LENGTH = 0x80 };
-    static const uint8_t places[] = {26, 27, 90, 92, 95, 100, 101};
-    const uint8_t *at = iptc.data;
-    rest->size = 0;
-    for (size_t left = iptc.size, size; left >= HEAD_BYTES && !(at[3] & LONG_LENGTH); at += size, left -= size) {
-        size = HEAD_BYTES + ((size_t)at[3] << 8 | at[4]);
-        size = size < left ? size : left;
-        if (!(at[1] == 2 && memchr(places, at[2], sizeof(places))) && !codec_buffer_append(rest, at, size))
-            return false;
-    }
-    return true;
-}
-
 // ---- Photoshop's blocks
 
 enum { BLOCK_SIGNATURE = 4, NAME_AT = 6, IPTC_MARKER = 0x1c };
@@ -824,4 +807,22 @@ bool photoshop_append(struct codec_buffer *buffer, unsigned number, struct codec
     return codec_buffer_append(buffer, block_signature, BLOCK_SIGNATURE) &&
            codec_buffer_append(buffer, head, sizeof(head)) && codec_buffer_append(buffer, bytes.data, bytes.size) &&
            codec_buffer_append(buffer, "", bytes.size % 2);
+}
+
+// ---- IPTC data
+
+bool iptc_without_place(struct codec_bytes iptc, struct codec_buffer *rest)
+{
+    enum { HEAD_BYTES = 5, LONG_LENGTH = 0x80 };
+    static const uint8_t places[] = {26, 27, 90, 92, 95, 100, 101};
+    const uint8_t *at = iptc.data;
+    rest->size = 0;
+    for (size_t left = iptc.size, size; left >= HEAD_BYTES && at[0] == IPTC_MARKER && !(at[3] & LONG_LENGTH);
+         at += size, left -= size) {
+        size = HEAD_BYTES + ((size_t)at[3] << 8 | at[4]);
+        size = size < left ? size : left;
+        if (!(at[1] == 2 && memchr(places, at[2], sizeof(places))) && !codec_buffer_append(rest, at, size))
+            return false;
+    }
+    return true;
 }
