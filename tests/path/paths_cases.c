@@ -381,7 +381,8 @@ void paths_filters(struct path_test *test)
                 : !local || has_stencil(text))
             path_case(test, PIXFMT_RGBA, size, text);
         // Alpha does not weigh; a matte weighs.
-        if (strncmp(text, "blur", 4) == 0 || strncmp(text, "gaussian", 8) == 0 || strstr(text, "matte"))
+        if (!strchr(text, ',') ? strncmp(text, "blur", 4) == 0 || strncmp(text, "gaussian", 8) == 0
+                               : strstr(text, "matte") != NULL)
             path_case(test, CASE_OPAQUE, size, text);
     }
     for (int i = 0; filters[i] && !test->variant; i++)

@@ -63,8 +63,8 @@ struct color_reverse reference_to_yuv(struct color color);
 void reference_pixel_yuv(const uint8_t *rgba, struct color color, uint8_t yuv[3]);
 void reference_444p(const struct picture *picture, enum color_matrix matrix, uint8_t *y, uint8_t *u, uint8_t *v);
 
-// Section 7: the numbers of a result. `channel`: 0 is red.
-uint32_t reference_count(const struct picture *picture, int channel, int value);
+// Section 7: the numbers of a result.
+void reference_counts(const struct picture *picture, uint32_t counts[3][256]); // adds to the counts
 uint32_t reference_column(const struct picture *picture, int x, int strip, int strips);
 uint32_t reference_row(const struct picture *picture, int y);
 

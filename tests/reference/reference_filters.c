@@ -172,12 +172,14 @@ static void pixel_vibrance(const struct picture *from, int x, int y, const struc
 static void pixel_blur(const struct picture *from, int x, int y, const struct values *values, uint8_t *to)
 {
     int radius = values->value[0].number, n = (2 * radius + 1) * (2 * radius + 1), sum[3] = {0, 0, 0};
-    for (int dy = -radius; dy <= radius; dy++)
-        for (int dx = -radius; dx <= radius; dx++) {
-            const uint8_t *p = picture_pixel(from, x + dx, y + dy);
+    for (int dy = -radius; dy <= radius; dy++) {
+        const uint8_t *row = picture_pixel(from, 0, y + dy);
+        for (int at = x - radius; at <= x + radius; at++) {
+            const uint8_t *p = row + 4 * (at < 0 ? 0 : at < from->width ? at : from->width - 1);
             for (int i = 0; i < 3; i++)
                 sum[i] += p[i];
         }
+    }
     for (int i = 0; i < 3; i++)
         to[i] = (uint8_t)((sum[i] + n / 2) / n);
 }

@@ -94,12 +94,11 @@ size_t reference_output(const struct picture *picture, const struct image_shape 
     return total;
 }
 
-uint32_t reference_count(const struct picture *picture, int channel, int value)
+void reference_counts(const struct picture *picture, uint32_t counts[3][256])
 {
-    uint32_t count = 0;
     for (int i = 0; i < picture->width * picture->height; i++)
-        count += picture->rgba[4 * (size_t)i + (size_t)channel] == value;
-    return count;
+        for (int channel = 0; channel < 3; channel++)
+            counts[channel][picture->rgba[4 * (size_t)i + (size_t)channel]]++;
 }
 
 uint32_t reference_column(const struct picture *picture, int x, int strip, int strips)

@@ -61,6 +61,10 @@ static void grid_place(const struct map *map, int x, int y, int64_t place[2])
 {
     int64_t nodes[2][2][2];
     int s = map->side, f = x % s, g = y % s;
+    if (s == 1) {
+        exact_place(map, x, y, place);
+        return;
+    }
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++)
             exact_place(map, (double)s * (x / s + i), (double)s * (y / s + j), nodes[j][i]);
