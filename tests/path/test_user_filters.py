@@ -326,7 +326,7 @@ def files(c):
     shutil.copy(at("a=b.png"), at("in.png"))
     code, wanted, err = convert("cpu", "none")
     wide, tall, small = (convert("cpu", chain)[1] for chain in (
-        "scale=90:30,crop=30:30", "scale=180:60,crop=21:60", "scale=15:5,crop=7:5"))
+        "scale=90:30,crop=30:30", "scale=180:60,crop=21:60", "scale=15:5:method=area,crop=7:5"))
     c.check(equal(c, "only=image=" + at("a=b.png"), paths=PATHS) == wanted, "the picture itself")
     png(at("in.png"), 30, 30)
     c.check(equal(c, "only=image=" + at("a=b.png")) == wide, "its sides are cut")
@@ -349,8 +349,7 @@ def files(c):
     for name in ("broken.png", "pipe", "filters"):
         for path in PATHS:
             code, _, err = convert(path, "only=" + at(name))
-            c.check(code == 3 and f"only: cannot use the file '{at(name)}': " in err or
-                    "no GL context" in err, path, name, code, err)
+            c.check(code == 2 and f"only: cannot use the file '{at(name)}': " in err, path, name, code, err)
 
 
 def moments(c):
