@@ -505,6 +505,17 @@ static void test_other_mode(void)
     camera_close_played(source);
 }
 
+// Nobody waits for a source any more: it opens or fails at once, also without a compressed frame.
+static void test_given_up(void)
+{
+    static const atomic_bool given_up = true;
+    const int64_t begun_ns = clock_now_ns();
+    driver_start(V4L2_PIX_FMT_MJPEG, 1);
+    camera_close_played(source_open(&(struct source_setup){.text = "camera:0", .given_up = &given_up}));
+    check_that(&check, clock_ms_since(begun_ns) < 2000, "a source that is given up opens for %.0f ms",
+               clock_ms_since(begun_ns));
+}
+
 // A camera that is removed before its first picture.
 static void test_removed(void)
 {
@@ -1070,6 +1081,7 @@ int main(int argc, char **argv)
     test_lent_buffer();
     test_silent();
     test_other_mode();
+    test_given_up();
     test_removed();
     test_controls();
     test_refused();
