@@ -332,7 +332,6 @@ struct subject *tune_cpu_open(const struct chain *chain, const struct image_shap
     struct cpu_tuning preset;
     const struct path_setup setup = {.kind = PATH_CPU, .input = *input, .chain = &of->chain, .threads = of->threads};
     cpu_tuning_preset(&setup, &preset);
-    space_init(&subject->space);
     add_params(&subject->space, &preset);
     add_configurations(&subject->space);
     subject->preset[subject->presets++] = configuration_of(&subject->space, &preset);

@@ -121,7 +121,6 @@ static void make_space(struct space *space, const struct variant_pass *of)
         if (is_candidate(variants[i], of))
             add_choices(choices, variants[i], of);
     }
-    space_init(space);
     add_params(space, choices);
     for (int i = 0; i < choices->count; i++) {
         if (tuple_of(space, &choices->choice[i], tuple))

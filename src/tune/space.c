@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void space_init(struct space *space)
-{
-    *space = (struct space){0};
-}
-
 void space_finish(struct space *space)
 {
     for (int p = 0; p < space->params; p++) {
@@ -23,7 +18,7 @@ void space_finish(struct space *space)
         free(param->name);
     }
     free(space->tuple);
-    space_init(space);
+    *space = (struct space){0};
 }
 
 int space_add_param(struct space *space, const char *name)
@@ -139,10 +134,14 @@ int space_find(const struct space *space, const uint16_t *tuple)
 
 void space_print(const struct space *space, int configuration, char text[SPACE_TEXT])
 {
-    const uint16_t *tuple = space_tuple(space, configuration);
+    space_print_tuple(space, space_tuple(space, configuration), space->params, text);
+}
+
+void space_print_tuple(const struct space *space, const uint16_t *tuple, int params, char text[SPACE_TEXT])
+{
     size_t used = 0;
     text[0] = '\0';
-    for (int p = 0; p < space->params && used < SPACE_TEXT; p++) {
+    for (int p = 0; p < params && used < SPACE_TEXT; p++) {
         const struct space_param *param = &space->param[p];
         used += (size_t)snprintf(text + used, SPACE_TEXT - used, "%s%s=%s", p > 0 ? "," : "", param->name,
                                  param->value[tuple[p]]);

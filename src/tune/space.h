@@ -22,7 +22,6 @@ struct space {
     int count;
 };
 
-void space_init(struct space *space);
 void space_finish(struct space *space); // leaves an empty space
 
 // These two copy the text and return the index; that of a value which is there already. -1: there are SPACE_PARAMS
@@ -47,6 +46,8 @@ static inline const uint16_t *space_tuple(const struct space *space, int configu
 int space_find(const struct space *space, const uint16_t *tuple); // returns the configuration; -1: not allowed
 // Writes "ROWS=8,GROUP_WIDTH=32"; a text that is too long is cut.
 void space_print(const struct space *space, int configuration, char text[SPACE_TEXT]);
+// The same for the first `params` parameters of a tuple.
+void space_print_tuple(const struct space *space, const uint16_t *tuple, int params, char text[SPACE_TEXT]);
 
 // Writes at most `most` configurations that differ from this one in exactly one parameter. Returns their number.
 int space_neighbours(const struct space *space, int configuration, int *out, int most);

@@ -114,39 +114,32 @@ static bool report(struct tuner *tuner)
     return !setup->progress || setup->progress(setup->context, state);
 }
 
+// Returns the trial of a configuration; NULL: it is untried.
+static const struct tuner_trial *find_trial(const struct tuner *tuner, int configuration)
+{
+    const struct tuner_state *state = &tuner->result->state;
+    for (int i = 0; i < state->trials; i++) {
+        if (state->trial[i].configuration == configuration)
+            return &state->trial[i];
+    }
+    return NULL;
+}
+
+static bool runs(const struct tuner *tuner, int configuration)
+{
+    const struct tuner_trial *trial = find_trial(tuner, configuration);
+    return trial && !isinf(trial->ms);
+}
+
 // Returns the default: the first preset that runs. -1: none.
 static int find_base(const struct tuner *tuner)
 {
-    const struct tuner_state *state = &tuner->result->state;
     const struct subject *subject = tuner->setup->subject;
     for (int p = 0; p < subject->presets; p++) {
-        for (int i = 0; i < state->trials; i++) {
-            if (state->trial[i].configuration == subject->preset[p] && !isinf(state->trial[i].ms))
-                return subject->preset[p];
-        }
+        if (runs(tuner, subject->preset[p]))
+            return subject->preset[p];
     }
     return -1;
-}
-
-// Returns the configuration in use, if it runs, or else the default.
-static int find_used(const struct tuner *tuner)
-{
-    const struct tuner_state *state = &tuner->result->state;
-    const struct subject *subject = tuner->setup->subject;
-    for (int i = 0; subject->has_used && i < state->trials; i++) {
-        if (state->trial[i].configuration == subject->used && !isinf(state->trial[i].ms))
-            return subject->used;
-    }
-    return tuner->result->base;
-}
-
-static bool is_tried(const struct tuner_state *state, int configuration)
-{
-    for (int i = 0; i < state->trials; i++) {
-        if (state->trial[i].configuration == configuration)
-            return true;
-    }
-    return false;
 }
 
 // Returns true while no preset has run and one is untried. The search tries them first.
@@ -155,7 +148,7 @@ static bool needs_base(const struct tuner *tuner)
     const struct subject *subject = tuner->setup->subject;
     bool untried = false;
     for (int p = 0; p < subject->presets; p++)
-        untried = untried || !is_tried(&tuner->result->state, subject->preset[p]);
+        untried = untried || !find_trial(tuner, subject->preset[p]);
     return untried && find_base(tuner) < 0;
 }
 
@@ -164,7 +157,7 @@ static bool search_over(const struct tuner *tuner)
     const struct tuner_setup *setup = tuner->setup;
     const struct tuner_state *state = &tuner->result->state;
     // The search tries the configuration in use early.
-    const bool needs_used = setup->subject->has_used && !is_tried(state, setup->subject->used);
+    const bool needs_used = setup->subject->has_used && !find_trial(tuner, setup->subject->used);
     if (needs_base(tuner) || (needs_used && !tuner->stopped))
         return false;
     if (tuner->stopped || (setup->budget > 0 && state->trials >= setup->budget))
@@ -246,13 +239,14 @@ static bool compare(struct tuner *tuner)
     tuner->result->state.comparing = true;
     report(tuner);
     tuner->result->base = find_base(tuner);
-    tuner->result->used = find_used(tuner);
+    const struct subject *subject = tuner->setup->subject;
+    tuner->result->used = subject->has_used && runs(tuner, subject->used) ? subject->used : tuner->result->base;
     if (tuner->result->base >= 0)
         return compare_run(tuner->setup, tuner->result);
     if (driver_call_interrupted())
         return false;
     const struct tuner_state *state = &tuner->result->state;
-    log_error("cannot tune %s: no default configuration runs on this device: %s", tuner->setup->subject->name,
+    log_error("cannot tune %s: no default configuration runs on this device: %s", subject->name,
               state->trials > 0 ? state->trial[0].why : "none was tried");
     return false;
 }

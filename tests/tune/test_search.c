@@ -15,7 +15,7 @@ static void make_space(struct space *space)
         const char *name;
         int values;
     } params[] = {{"ROWS", ROWS}, {"WIDTH", WIDTHS}, {"HEIGHT", HEIGHTS}, {"TILE", TILES}};
-    space_init(space);
+    *space = (struct space){0};
     for (int p = 0; p < 4; p++) {
         CHECK(space_add_param(space, params[p].name) == p);
         for (int v = 0; v < params[p].values; v++) {
@@ -72,7 +72,7 @@ static void test_values(void)
 {
     struct space space;
     const char *const numbers[] = {"16", SPACE_ABSENT, "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
-    space_init(&space);
+    space = (struct space){0};
     space_add_param(&space, "number");
     space_add_param(&space, "word");
     for (int i = 0; i < 5; i++)
@@ -168,7 +168,7 @@ static void test_pairs(void)
     struct space space;
     uint16_t tuple[PARAMS];
     double best, sum = 0;
-    space_init(&space);
+    space = (struct space){0};
     for (int p = 0; p < PARAMS; p++) {
         space_add_param(&space, (char[]){(char)('A' + p), '\0'});
         for (int v = 0; v < VALUES; v++)

@@ -224,7 +224,7 @@ static void test_failing(void)
 
 static void make_space(void)
 {
-    space_init(&subject.space);
+    subject.space = (struct space){0};
     CHECK(space_add_param(&subject.space, "N") == 0);
     for (uint16_t i = 0; i < CONFIGURATIONS; i++) {
         char text[8];

@@ -131,21 +131,16 @@ static struct value divide_down(const struct value *a, const struct value *b, bo
 
 static struct value compute_integers(char op, const struct value *a, const struct value *b)
 {
-    int64_t result = 0;
-    bool overflow = false;
-    switch (op) {
-    case '+':
+    int64_t result;
+    bool overflow;
+    if (op == '+')
         overflow = __builtin_add_overflow(a->integer, b->integer, &result);
-        break;
-    case '-':
+    else if (op == '-')
         overflow = __builtin_sub_overflow(a->integer, b->integer, &result);
-        break;
-    case '*':
+    else if (op == '*')
         overflow = __builtin_mul_overflow(a->integer, b->integer, &result);
-        break;
-    default:
+    else
         return divide_down(a, b, op == '%');
-    }
     return overflow ? none("a number is too large") : value_of_integer(result);
 }
 
@@ -253,6 +248,16 @@ static bool take(struct parser *parser, const char *word)
         return false;
     parser->at += length;
     return true;
+}
+
+// Takes one of the operators, which end with NULL, if it is the next. Returns its index; -1: none is.
+static int take_one(struct parser *parser, const char *const *ops)
+{
+    for (int i = 0; ops[i]; i++) {
+        if (take(parser, ops[i]))
+            return i;
+    }
+    return -1;
 }
 
 static bool expect(struct parser *parser, const char *word)
@@ -442,34 +447,22 @@ static struct value parse_unary(struct parser *parser)
 
 static struct value parse_product(struct parser *parser)
 {
+    static const char *const ops[] = {"//", "/", "%", "*", NULL};
     struct value left = parse_unary(parser);
-    while (!parser->failed) {
-        char op;
-        if (take(parser, "//"))
-            op = '|';
-        else if (take(parser, "/"))
-            op = '/';
-        else if (take(parser, "%"))
-            op = '%';
-        else if (take(parser, "*"))
-            op = '*';
-        else
-            break;
+    for (int op; (op = take_one(parser, ops)) >= 0;) {
         const struct value right = parse_unary(parser);
-        left = compute(op, &left, &right);
+        left = compute("|/%*"[op], &left, &right);
     }
     return left;
 }
 
 static struct value parse_sum(struct parser *parser)
 {
+    static const char *const ops[] = {"+", "-", NULL};
     struct value left = parse_product(parser);
-    while (!parser->failed) {
-        const bool add = take(parser, "+");
-        if (!add && !take(parser, "-"))
-            break;
+    for (int op; (op = take_one(parser, ops)) >= 0;) {
         const struct value right = parse_product(parser);
-        left = compute(add ? '+' : '-', &left, &right);
+        left = compute("+-"[op], &left, &right);
     }
     return left;
 }
@@ -509,11 +502,10 @@ static struct value order_result(const char *op, const struct value *a, const st
 
 static struct value parse_comparison(struct parser *parser)
 {
-    static const char *const ops[] = {"==", "!=", "<=", ">=", "<", ">"};
+    static const char *const ops[] = {"==", "!=", "<=", ">=", "<", ">", NULL};
     struct value left = parse_sum(parser), result = left;
     for (bool first = true; !parser->failed; first = false) {
         struct value step;
-        size_t which = 0;
         const char *before = parser->at;
         const bool not = take(parser, "not");
         if (take(parser, "in")) {
@@ -521,12 +513,11 @@ static struct value parse_comparison(struct parser *parser)
             step = not ? negate(&step) : step;
         } else {
             parser->at = before;
-            while (which < 6 && !take(parser, ops[which]))
-                which++;
-            if (which == 6)
+            const int op = take_one(parser, ops);
+            if (op < 0)
                 break;
             const struct value right = parse_sum(parser);
-            step = order_result(ops[which], &left, &right);
+            step = order_result(ops[op], &left, &right);
             left = right;
         }
         result = first ? step : decide(&result, &step, false);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "compute/cl.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,16 +18,21 @@
 
 enum { SPEC_BYTES = 16 << 20, KERNEL_BYTES = 16 << 20 };
 
+static void finish_sizes(struct spec_sizes *sizes)
+{
+    for (int i = 0; i < 3; i++) {
+        free(sizes->global[i]);
+        free(sizes->local[i]);
+    }
+}
+
 static void finish_kernel(struct spec_kernel *kernel)
 {
     free(kernel->name);
     for (int i = 0; i < kernel->files; i++)
         free(kernel->file[i]);
     free(kernel->text);
-    for (int i = 0; i < 3; i++) {
-        free(kernel->global[i]);
-        free(kernel->local[i]);
-    }
+    finish_sizes(&kernel->sizes);
 }
 
 static void finish_step(struct spec_step *step)
@@ -34,10 +40,7 @@ static void finish_step(struct spec_step *step)
     free(step->condition);
     free(step->again);
     free(step->queue);
-    for (int i = 0; i < 3; i++) {
-        free(step->global[i]);
-        free(step->local[i]);
-    }
+    finish_sizes(&step->sizes);
     for (int i = 0; i < step->changes; i++) {
         free(step->change[i].name);
         free(step->change[i].text);
@@ -57,10 +60,10 @@ void spec_finish(struct spec *spec)
         free(spec->metrics.list[i].name);
         free(spec->metrics.list[i].text);
     }
-    for (int i = 0; i < spec->kernels; i++)
+    for (int i = 0; i < SPEC_KERNELS; i++) {
         finish_kernel(&spec->kernel[i]);
-    for (int i = 0; i < spec->references; i++)
         finish_kernel(&spec->reference[i]);
+    }
     for (int i = 0; i < SPEC_ARGUMENTS; i++) {
         free(spec->argument[i].name);
         free(spec->argument[i].size);
@@ -192,16 +195,6 @@ static void print_place(FILE *out, const char *file)
     fprintf(out, "#line 1 \"%s\"\n", strpbrk(file, "\"\\\n") ? "kernel" : file);
 }
 
-static bool has_option(const char *options, const char *option)
-{
-    const size_t length = strlen(option);
-    for (const char *at = options; (at = strstr(at, option)); at += length) {
-        if ((at == options || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 // Adds the directory of a file to the options, if they have room and it has no spaces.
 static void add_directory(struct spec_kernel *kernel, const char *path)
 {
@@ -211,7 +204,7 @@ static void add_directory(struct spec_kernel *kernel, const char *path)
     const size_t used = strlen(kernel->options);
     const int bytes = snprintf(option, sizeof(option), "%s-I%.*s", used > 0 ? " " : "", length, slash ? path : ".");
     if (bytes < (int)(sizeof(kernel->options) - used) && strcspn(path, " \t\"'") >= (size_t)length &&
-        !has_option(kernel->options, option + (used > 0)))
+        !compute_lists(kernel->options, option + (used > 0)))
         strcat(kernel->options, option);
 }
 
@@ -326,31 +319,20 @@ static uint16_t half_of(double value)
 
 static double load(const struct spec_type *type, const void *at)
 {
-    union {
-        int8_t i1;
-        int16_t i2;
-        uint16_t u2;
-        int32_t i4;
-        int64_t i8;
-        float f4;
-        double f8;
-    } word;
+    const int unused = 64 - 8 * type->bytes;
+    uint64_t word = 0; // little-endian
+    float single;
+    double real;
     memcpy(&word, at, (size_t)type->bytes);
-    if (type->number == SPEC_FLOAT && type->bytes == 2)
-        return number_of_half(word.u2);
-    if (type->number == SPEC_FLOAT)
-        return type->bytes == 4 ? (double)word.f4 : word.f8;
-    const bool is_signed = type->number == SPEC_SIGNED;
-    switch (type->bytes) {
-    case 1:
-        return is_signed ? (double)word.i1 : (double)(uint8_t)word.i1;
-    case 2:
-        return is_signed ? (double)word.i2 : (double)(uint16_t)word.i2;
-    case 4:
-        return is_signed ? (double)word.i4 : (double)(uint32_t)word.i4;
-    default:
-        return is_signed ? (double)word.i8 : (double)(uint64_t)word.i8;
-    }
+    memcpy(&single, &word, sizeof(single));
+    memcpy(&real, &word, sizeof(real));
+    if (type->number == SPEC_UNSIGNED)
+        return (double)word;
+    if (type->number == SPEC_SIGNED)
+        return (double)((int64_t)(word << unused) >> unused);
+    if (type->bytes == 2)
+        return number_of_half((uint16_t)word);
+    return type->bytes == 4 ? (double)single : real;
 }
 
 // Stores the nearest value that the type has; integers are cut towards 0.

@@ -121,15 +121,19 @@ struct spec_argument {
     struct spec_tolerance tolerance;
 };
 
+struct spec_sizes {
+    char *global[3], *local[3]; // expressions
+};
+
 struct spec_kernel {
     char *name, *text;      // `text`: the content of the files; NULL before spec_load
     char *file[SPEC_FILES]; // paths
     int files;
     char included[HASH_TEXT]; // the hash of the files that it includes
     char options[SPEC_OPTIONS];
-    bool groups;                  // GlobalSize counts work-groups, not work-items
-    bool cuda;                    // the description names CUDA kernels; `file` has OpenCL kernels of the same names
-    char *global[3], *local[3];   // expressions
+    bool groups; // GlobalSize counts work-groups, not work-items
+    bool cuda;   // the description names CUDA kernels; `file` has OpenCL kernels of the same names
+    struct spec_sizes sizes;
     int argument[SPEC_ARGUMENTS]; // indexes
     int arguments;
 };
@@ -146,11 +150,11 @@ struct spec_change {
 struct spec_step {
     int kernel; // -1: a group
     int steps;
-    char *condition;            // NULL: none
-    char *again;                // its repetitions: a number, or a condition; NULL: it runs once
-    bool counts;                // `again` is a number
-    char *queue;                // NULL: 0
-    char *global[3], *local[3]; // global[0] NULL: those of the kernel
+    char *condition;         // NULL: none
+    char *again;             // its repetitions: a number, or a condition; NULL: it runs once
+    bool counts;             // `again` is a number
+    char *queue;             // NULL: 0
+    struct spec_sizes sizes; // global[0] NULL: those of the kernel
     struct spec_change change[SPEC_CHANGES];
     int changes;
     int swap[SPEC_CHANGES]; // pairs of vectors that change places after each repetition

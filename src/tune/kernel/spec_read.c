@@ -443,18 +443,23 @@ static bool read_arguments(struct reader *reader, const json_t *json, const char
 
 // ---- the kernels ----
 
-static bool read_sizes(struct reader *reader, const json_t *json, const char *key, char *sizes[3])
+static bool read_size(struct reader *reader, const json_t *json, const char *key, char *size[3])
 {
     static const char *const names[] = {"X", "Y", "Z"};
     const json_t *object = json_object_get(json, key);
     char name[32];
     for (int i = 0; i < 3; i++) {
-        const json_t *size = json_object_get(object, names[i]);
+        const json_t *value = json_object_get(object, names[i]);
         snprintf(name, sizeof(name), "%s.%s", key, names[i]);
-        if (!size && i > 0 ? !copy_text(&sizes[i], "1") : !take_expression(reader, size, name, &sizes[i]))
+        if (!value && i > 0 ? !copy_text(&size[i], "1") : !take_expression(reader, value, name, &size[i]))
             return false;
     }
     return true;
+}
+
+static bool read_sizes(struct reader *reader, const json_t *json, struct spec_sizes *sizes)
+{
+    return read_size(reader, json, "GlobalSize", sizes->global) && read_size(reader, json, "LocalSize", sizes->local);
 }
 
 static bool read_options(struct reader *reader, const json_t *value, char options[SPEC_OPTIONS])
@@ -586,8 +591,7 @@ static bool read_kernel(struct reader *reader, const json_t *json, const char *w
         (reader->spec->problems == 0 && !read_problem(reader, json_object_get(json, "ProblemSize"))))
         return false;
     note_ignored(reader, json, known + kernel->cuda); // the options are of another compiler
-    if (!read_sizes(reader, json, "GlobalSize", kernel->global) ||
-        !read_sizes(reader, json, "LocalSize", kernel->local) ||
+    if (!read_sizes(reader, json, &kernel->sizes) ||
         (!kernel->cuda && !read_options(reader, json_object_get(json, "CompilerOptions"), kernel->options)) ||
         !read_arguments(reader, json, where, kernel))
         return false;
@@ -741,8 +745,7 @@ static bool read_step(struct reader *reader, const json_t *json, const char *whe
         return refuse(reader, "GlobalSize, LocalSize and Queue need KernelName");
     if (queue && !take_expression(reader, queue, "Queue", &step->queue))
         return false;
-    if (sized &&
-        (!read_sizes(reader, json, "GlobalSize", step->global) || !read_sizes(reader, json, "LocalSize", step->local)))
+    if (sized && !read_sizes(reader, json, &step->sizes))
         return false;
     if (!read_changes(reader, json, step) || !read_swap(reader, json_object_get(json, "Swap"), step))
         return false;

@@ -117,16 +117,6 @@ struct walk {
     char *why;
 };
 
-// Writes the values of the first `params` parameters.
-static void print_values(const struct spec *spec, const uint16_t *tuple, int params, char text[SPACE_TEXT])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int p = 0; p < params && used < SPACE_TEXT; p++)
-        used += (size_t)snprintf(text + used, SPACE_TEXT - used, "%s%s=%s", p > 0 ? "," : "", spec->space.param[p].name,
-                                 spec->space.param[p].value[tuple[p]]);
-}
-
 enum { UNKNOWN, ALLOWED, REFUSED, FAILED };
 
 // Evaluates a condition. `params`: number of parameters that have values. Failure: `why`.
@@ -137,7 +127,7 @@ static uint8_t evaluate(struct walk *walk, const struct spec_condition *conditio
     walk->work += strlen(condition->text) + 64;
     if (spec_evaluate(walk->spec, condition->text, walk->tuple, &value, why))
         return value_true(&value) ? ALLOWED : REFUSED;
-    print_values(walk->spec, walk->tuple, params, values);
+    space_print_tuple(&walk->spec->space, walk->tuple, params, values);
     snprintf(walk->why, SPEC_WHY, "condition '%.80s': %.100s with %.100s", condition->text, why, values);
     return FAILED;
 }
@@ -193,7 +183,7 @@ static bool refuse(const struct values *scope, const char *what, const char *tex
                    char why[SPEC_WHY])
 {
     char values[SPACE_TEXT];
-    print_values(scope->spec, scope->tuple, scope->spec->space.params, values);
+    space_print_tuple(&scope->spec->space, scope->tuple, scope->spec->space.params, values);
     int used = snprintf(why, SPEC_WHY, "%s '%.60s': %.120s, with ", what, text, problem);
     for (int i = 0; i < scope->loops; i++)
         used += snprintf(why + used, SPEC_WHY - (size_t)used, "%c=%lld,", 'i' + i, (long long)scope->loop[i]);
@@ -398,13 +388,12 @@ static bool launch(struct composition *c, const struct spec_kernel *kernel, cons
         run->launch = xrealloc(run->launch, sizeof(*run->launch) * (size_t)(run->launches ? 2 * run->launches : 1));
     struct spec_launch *added = &run->launch[run->launches++];
     *added = (struct spec_launch){.kernel = kernel};
-    const bool own = step && step->global[0];
+    const struct spec_sizes *sizes = step && step->sizes.global[0] ? &step->sizes : &kernel->sizes;
     bool ok = true;
     for (int i = 0; ok && i < 3; i++) {
         int64_t global, local;
-        ok = compute_whole(&c->scope, "GlobalSize", own ? step->global[i] : kernel->global[i], 1, INT_MAX, &global,
-                           c->why) &&
-             compute_whole(&c->scope, "LocalSize", own ? step->local[i] : kernel->local[i], 1, INT_MAX, &local, c->why);
+        ok = compute_whole(&c->scope, "GlobalSize", sizes->global[i], 1, INT_MAX, &global, c->why) &&
+             compute_whole(&c->scope, "LocalSize", sizes->local[i], 1, INT_MAX, &local, c->why);
         if (!ok)
             break;
         added->local[i] = (size_t)local;

@@ -116,14 +116,6 @@ static enum probe_status try_build(struct kernel_task *task, const uint16_t *tup
     return status;
 }
 
-static enum probe_status try_configuration(struct kernel_task *task, const struct user_request *request)
-{
-    task->reference = request->action == USER_REFERENCE;
-    const enum probe_status status = try_build(task, request->tuple);
-    user_build_close(&task->build);
-    return status;
-}
-
 // ---- the builds that are timed ----
 
 // A configuration that was built.
@@ -220,8 +212,12 @@ static enum probe_status answer(struct kernel_task *task, struct timed **first, 
     struct timed **timed = find_timed(first, request->configuration);
     cl_int result = CL_INVALID_PROGRAM;
     task->why[0] = '\0';
-    if (request->action <= USER_VALIDATE)
-        return try_configuration(task, request);
+    if (request->action <= USER_VALIDATE) {
+        task->reference = request->action == USER_REFERENCE;
+        const enum probe_status status = try_build(task, request->tuple);
+        user_build_close(&task->build);
+        return status;
+    }
     if (request->action == USER_BUILD)
         result = build_timed(task, first, request, task->why);
     else if (*timed && request->action == USER_TIME)

@@ -118,17 +118,20 @@ static void ask_child(struct child **child, const struct user_request *request, 
     }
 }
 
-static void copy_tuple(const struct user_kernel *user, struct user_request *request)
+// Returns a request with the values of a configuration.
+static struct user_request make_request(const struct user_kernel *user, enum user_action action, int configuration)
 {
-    memcpy(request->tuple, space_tuple(&user->subject.space, request->configuration),
-           sizeof(*request->tuple) * (size_t)user->subject.space.params);
+    struct user_request request = {action, .configuration = configuration};
+    memcpy(request.tuple, space_tuple(&user->subject.space, configuration),
+           sizeof(*request.tuple) * (size_t)user->subject.space.params);
+    return request;
 }
 
 // Runs a configuration in a child that waits, or in a new one.
 static enum probe_status ask(const struct user_kernel *user, int configuration, enum user_action action, int limit_ms,
                              char why[VERDICT_TEXT])
 {
-    struct user_request request = {action, .configuration = configuration};
+    const struct user_request request = make_request(user, action, configuration);
     struct user_reply reply;
     struct child *child = child_pool_take(user->children);
     if (!child)
@@ -136,7 +139,6 @@ static enum probe_status ask(const struct user_kernel *user, int configuration, 
     snprintf(why, VERDICT_TEXT, "its process cannot be started");
     if (!child)
         return PROBE_NOT_RUN;
-    copy_tuple(user, &request);
     ask_child(&child, &request, limit_ms, &reply);
     child_pool_give(user->children, child);
     memcpy(why, reply.why, VERDICT_TEXT);
@@ -276,10 +278,9 @@ static bool ask_timer(struct user_kernel *user, const struct user_request *reque
 static bool build_there(struct built *built, struct user_reply *reply)
 {
     struct user_kernel *user = built->user;
-    struct user_request request = {USER_BUILD, .configuration = built->configuration};
     if (user->timer && user->timers == built->timer)
         return true;
-    copy_tuple(user, &request);
+    const struct user_request request = make_request(user, USER_BUILD, built->configuration);
     if (!ask_timer(user, &request, 2, reply))
         return false;
     built->timer = user->timers;
@@ -430,7 +431,7 @@ static json_t *read_faults(char *log)
 // Runs a configuration in Oclgrind. NULL: it cannot run there (`why`).
 static json_t *find_faults(const struct user_kernel *user, int configuration, char why[VERDICT_TEXT])
 {
-    struct user_request request = {USER_VALIDATE, .configuration = configuration};
+    const struct user_request request = make_request(user, USER_VALIDATE, configuration);
     struct user_reply reply = {.status = PROBE_NOT_RUN, .why = "Oclgrind cannot be started"};
     char program[PATH_MAX], path[64];
     size_t bytes;
@@ -441,7 +442,6 @@ static json_t *find_faults(const struct user_kernel *user, int configuration, ch
     const int log = memfd_create("monocle-oclgrind", MFD_CLOEXEC);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), log);
     struct child *child = NULL;
-    copy_tuple(user, &request);
     if (log < 0 || access(path, W_OK) != 0)
         snprintf(reply.why, VERDICT_TEXT, "its log cannot be written: %s", strerror(errno));
     else if ((child = start_child(user, program, path)))
@@ -589,7 +589,7 @@ static void close_kernel(struct subject *subject)
     child_close(user->timer);
     child_pool_close(user->children);
     user_data_close(&user->data);
-    space_init(&user->spec.space); // the caller has freed it
+    user->spec.space = (struct space){0}; // the caller has freed it
     spec_finish(&user->spec);
     free(user);
 }
@@ -599,25 +599,22 @@ static bool add_presets(struct subject *subject, const struct spec *spec)
 {
     enum { SPREAD = 4 };
     const struct space *space = &subject->space;
-    bool any = false, found = false;
+    const int spread = space->count < SPREAD ? space->count : SPREAD;
+    bool any = false, found;
     for (int p = 0; p < space->params; p++)
         any = any || spec->preset[p] >= 0;
-    for (int c = 0; any && !found && c < space->count; c++) {
+    for (int c = 0; any && subject->presets == 0 && c < space->count; c++) {
         found = true;
         for (int p = 0; p < space->params; p++)
             found = found && (spec->preset[p] < 0 || spec->preset[p] == space_tuple(space, c)[p]);
-        subject->preset[0] = c;
+        if (found)
+            subject->preset[subject->presets++] = c;
     }
-    if (any && !found) {
+    for (int i = 0; !any && i < spread; i++)
+        subject->preset[subject->presets++] = (int)((int64_t)i * space->count / spread);
+    if (subject->presets == 0)
         log_error("cannot use %s: its conditions do not allow the defaults of its parameters", spec->path);
-        return false;
-    }
-    subject->presets = space->count < SPREAD ? space->count : SPREAD;
-    if (any)
-        subject->presets = 1;
-    for (int i = 0; !any && i < subject->presets; i++)
-        subject->preset[i] = (int)((int64_t)i * space->count / subject->presets);
-    return true;
+    return subject->presets > 0;
 }
 
 // Sets the name: the file's name without ".json".
