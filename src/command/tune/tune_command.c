@@ -642,8 +642,9 @@ static const char *const details[] = {
     "CompilerOptions, Arguments; GlobalSize and LocalSize: X, Y, Z, numbers or expressions; GlobalSizeType: OpenCL "
     "(GlobalSize counts work-items; default) or CUDA (it counts work-groups); ProblemSize: a number for expressions",
     "Arguments\tin the kernel's order: Name; Type, such as int32, half, float or float4; MemoryType: Vector (default), "
-    "Scalar or Local; Size: elements of a Vector or Local; AccessType: ReadWrite (default), ReadOnly or WriteOnly; "
-    "Output: 1 in any argument: only the arguments with 1 are compared",
+    "Image, Scalar or Local; Size: elements of a Vector or Local, [width, height] of an Image (image2d_t; Normalized: "
+    "1 for integers that kernels read as 0 to 1); AccessType: ReadWrite (default), ReadOnly or WriteOnly; Output: 1 in "
+    "any argument: only the arguments with 1 are compared",
     "FillType\tof an argument: Constant (FillValue; default: 0), Random (0 to FillValue; default: 1), Generator "
     "(DataSource is an expression of the index i) or BinaryRaw (DataSource is a file)",
     "Launches\tlist of KernelName with GlobalSize and LocalSize (default: those of the kernel), Macros and Arguments "

@@ -67,6 +67,7 @@ void spec_finish(struct spec *spec)
     for (int i = 0; i < SPEC_ARGUMENTS; i++) {
         free(spec->argument[i].name);
         free(spec->argument[i].size);
+        free(spec->argument[i].height);
         free(spec->argument[i].in.source);
         free(spec->argument[i].reference.source);
     }

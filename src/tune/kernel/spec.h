@@ -78,6 +78,7 @@ enum spec_number { SPEC_SIGNED, SPEC_UNSIGNED, SPEC_FLOAT };
 struct spec_type {
     enum spec_number number;
     int bytes, lanes; // of one lane: 1, 2, 4 or 8; a struct has lanes of 1 byte
+    int normalized;   // 1: kernels read the integers of an image as -1 to 1 or 0 to 1
 };
 
 enum spec_memory { SPEC_VECTOR, SPEC_SCALAR, SPEC_LOCAL };
@@ -111,9 +112,11 @@ struct spec_argument {
     enum spec_memory memory;
     struct spec_type type;
     enum spec_access access;
-    char *size;             // an expression: elements
+    char *size;             // an expression: elements, of an image in a row
+    char *height;           // an expression: rows of an image, which is otherwise a vector; NULL: it is no image
     uint32_t params;        // bits of the parameters that its size or constant content depends on
     size_t bytes;           // of its content; of a vector: the largest one, after spec_size that of a configuration
+    size_t region[3];       // after spec_size: of an image, its width, its height and 1
     struct spec_content in; // at the start of each run
     bool output;            // it is compared
     bool has_reference;     // with `reference`; otherwise with the output of the reference kernels

@@ -259,6 +259,13 @@ static bool read_space(struct reader *reader, const json_t *json)
 
 // ---- the arguments ----
 
+// Returns true if a member is true, or a number except for 0.
+static bool is_set(const json_t *json, const char *key)
+{
+    const json_t *value = json_object_get(json, key);
+    return json_is_true(value) || json_integer_value(value) != 0;
+}
+
 // Reads the size of a struct.
 static bool read_struct(struct reader *reader, const json_t *json, struct spec_type *type)
 {
@@ -293,7 +300,7 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
             snprintf(text, sizeof(text), lanes[l] > 1 ? "%s%d" : "%s", types[t].name, lanes[l]);
             if (strcasecmp(text, name) != 0)
                 continue;
-            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l]};
+            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l], is_set(json, "Normalized")};
             return strcmp(types[t].name, "custom") != 0 || read_struct(reader, json, type);
         }
     }
@@ -364,15 +371,31 @@ static int find_argument(const struct spec *spec, const char *name)
     return -1;
 }
 
+// Reads the size of an image, and checks that the type is one of a pixel.
+static bool read_image(struct reader *reader, const json_t *size, struct spec_argument *argument)
+{
+    const struct spec_type *type = &argument->type;
+    if ((type->lanes != 1 && type->lanes != 2 && type->lanes != 4) || type->bytes > 4)
+        return refuse(reader, "an Image needs a Type of 1, 2 or 4 numbers with up to 32 bits, such as uint8 or float4");
+    if (type->normalized && (type->number == SPEC_FLOAT || type->bytes > 2))
+        return refuse(reader, "Normalized needs a Type of 8- or 16-bit integers, such as uint8");
+    if (json_array_size(size) != 2)
+        return refuse(reader, "Size of an Image is not a list of two expressions, width and height");
+    return take_expression(reader, json_array_get(size, 0), "Size[0]", &argument->size) &&
+           take_expression(reader, json_array_get(size, 1), "Size[1]", &argument->height);
+}
+
 static bool read_argument(struct reader *reader, const json_t *json)
 {
-    static const char *const known[] = {"Name",     "Type",       "MemoryType", "AccessType", "FillType", "FillValue",
-                                        "TypeSize", "DataSource", "RandomSeed", "Size",       "Output",   NULL};
-    static const char *const memories[] = {"Vector", "Scalar", "Local", "Symbol", NULL};
+    enum { IMAGE = 4 };
+    static const char *const known[] = {"Normalized", "Name",      "Type",     "MemoryType", "AccessType",
+                                        "FillType",   "FillValue", "TypeSize", "DataSource", "RandomSeed",
+                                        "Size",       "Output",    NULL};
+    static const char *const words[] = {"Vector", "Scalar", "Local", "Symbol", [IMAGE] = "Image", NULL};
+    static const enum spec_memory memories[] = {SPEC_VECTOR, SPEC_SCALAR, SPEC_LOCAL, SPEC_SCALAR, SPEC_VECTOR};
     static const char *const accesses[] = {"ReadWrite", "ReadOnly", "WriteOnly", NULL};
     struct spec *spec = reader->spec;
-    const json_t *name = json_object_get(json, "Name"), *output = json_object_get(json, "Output");
-    const json_t *size = json_object_get(json, "Size");
+    const json_t *name = json_object_get(json, "Name"), *size = json_object_get(json, "Size");
     char number[32];
     if (spec->arguments == SPEC_ARGUMENTS)
         return refuse(reader, "there are over %d arguments", SPEC_ARGUMENTS);
@@ -382,23 +405,22 @@ static bool read_argument(struct reader *reader, const json_t *json)
         return refuse(reader, "duplicate name '%.60s'; to use an argument again, write only its name", text);
     struct spec_argument *argument = &spec->argument[spec->arguments];
     argument->tolerance = default_tolerance;
-    int memory = find_choice(reader, json, "MemoryType", memories, SPEC_VECTOR);
+    const int word = find_choice(reader, json, "MemoryType", words, 0);
     const int access = find_choice(reader, json, "AccessType", accesses, SPEC_READ_WRITE);
-    if (memory < 0 || access < 0 || !copy_text(&argument->name, text))
+    if (word < 0 || access < 0 || !copy_text(&argument->name, text))
         return false;
     spec->arguments++;
-    if (memory > SPEC_LOCAL) // a Symbol is a scalar in OpenCL
-        memory = SPEC_SCALAR;
+    const enum spec_memory memory = argument->memory = memories[word];
     spec->loops = reader->composed && memory != SPEC_VECTOR ? SPEC_LOOPS : 0;
-    argument->memory = (enum spec_memory)memory;
     argument->access = (enum spec_access)access;
-    argument->output = json_is_true(output) || json_integer_value(output) != 0;
-    note_ignored(reader, json, known);
+    argument->output = is_set(json, "Output");
+    note_ignored(reader, json, known + (word != IMAGE));
     if (!read_type(reader, json, &argument->type))
         return false;
     if (memory == SPEC_VECTOR && !size)
         return refuse(reader, "Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\"");
-    if (memory != SPEC_SCALAR && !take_expression(reader, size, "Size", &argument->size))
+    if (word == IMAGE ? !read_image(reader, size, argument)
+                      : memory != SPEC_SCALAR && !take_expression(reader, size, "Size", &argument->size))
         return false;
     if (memory == SPEC_LOCAL)
         return true;
@@ -663,8 +685,9 @@ static bool read_change(struct reader *reader, struct spec_step *step, const cha
                    ? take_expression(reader, value, name, &change->text)
                    : refuse(reader, "argument '%.60s' is not one number", name);
     change->other = json_is_string(value) ? find_argument(spec, json_string_value(value)) : -1;
-    return (change->other >= 0 && spec->argument[change->other].memory == SPEC_VECTOR) ||
-           refuse(reader, "Arguments.%.60s is not the name of a vector argument", name);
+    const struct spec_argument *other = change->other < 0 ? NULL : &spec->argument[change->other];
+    return (other && other->memory == SPEC_VECTOR && !other->height == !argument->height) ||
+           refuse(reader, "Arguments.%.60s is not the name of an argument of the same MemoryType", name);
 }
 
 static bool read_changes(struct reader *reader, const json_t *json, struct spec_step *step)
@@ -703,7 +726,8 @@ static bool read_swap(struct reader *reader, const json_t *list, struct spec_ste
         step->swap[step->swaps++] = index;
         const struct spec_argument *before = &spec->argument[step->swap[i & ~(size_t)1]];
         if (memcmp(&before->type, &argument->type, sizeof(argument->type)) != 0 ||
-            strcmp(before->size, argument->size) != 0)
+            strcmp(before->size, argument->size) != 0 ||
+            strcmp(text_or(before->height, ""), text_or(argument->height, "")) != 0)
             return refuse(reader, "Swap: '%.60s' and '%.60s' have different types or sizes", before->name,
                           argument->name);
     }

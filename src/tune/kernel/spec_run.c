@@ -222,17 +222,22 @@ static bool compute_number(struct values *scope, const char *what, const char *t
     return value.kind != VALUE_TEXT || refuse(scope, what, text, "it is a text", why);
 }
 
-static bool compute_bytes(struct values *scope, const struct spec_argument *argument, const char *text, size_t *bytes,
-                          char why[SPEC_WHY])
+// Computes the bytes of a vector or of local memory, with `size` elements in a row.
+static bool compute_bytes(struct values *scope, const struct spec_argument *argument, const char *size, size_t *bytes,
+                          size_t region[3], char why[SPEC_WHY])
 {
     const int64_t element = (int64_t)argument->type.bytes * argument->type.lanes;
-    int64_t count;
+    const int64_t most = argument->memory == SPEC_LOCAL ? INT_MAX : bytes_max / element;
+    int64_t count, height = 1;
     char what[48];
     snprintf(what, sizeof(what), "the size of '%.30s'", argument->name);
-    if (!compute_whole(scope, what, text, 1, argument->memory == SPEC_LOCAL ? INT_MAX : bytes_max / element, &count,
-                       why))
+    if (!compute_whole(scope, what, size, 1, most, &count, why) ||
+        (argument->height && !compute_whole(scope, what, argument->height, 1, most / count, &height, why)))
         return false;
-    *bytes = (size_t)(count * element);
+    *bytes = (size_t)(count * height * element);
+    region[0] = (size_t)count;
+    region[1] = (size_t)height;
+    region[2] = 1;
     return true;
 }
 
@@ -242,9 +247,9 @@ bool spec_size(struct spec *spec, const uint16_t *tuple, char why[SPEC_WHY])
     bool ok = true;
     for (int i = 0; ok && i < spec->arguments; i++) {
         struct spec_argument *argument = &spec->argument[i];
-        if (argument->memory != SPEC_VECTOR || !argument->params)
+        if (argument->memory != SPEC_VECTOR)
             continue;
-        ok = compute_bytes(&scope, argument, argument->size, &argument->bytes, why) &&
+        ok = compute_bytes(&scope, argument, argument->size, &argument->bytes, argument->region, why) &&
              (argument->in.fill >= SPEC_GENERATOR || !argument->in.source ||
               compute_number(&scope, "FillValue", argument->in.source, &argument->in.value[0], why));
     }
@@ -275,8 +280,8 @@ static bool check_all(const struct spec *spec, uint32_t params, check_one *check
 static bool check_argument(struct values *scope, void *context, char why[SPEC_WHY])
 {
     struct spec_argument *argument = context;
-    size_t bytes;
-    if (!compute_bytes(scope, argument, argument->size, &bytes, why))
+    size_t bytes, region[3];
+    if (!compute_bytes(scope, argument, argument->size, &bytes, region, why))
         return false;
     argument->bytes = bytes > argument->bytes ? bytes : argument->bytes;
     return true;
@@ -349,10 +354,11 @@ static bool give(struct composition *c, int number, const struct spec_change *ch
 {
     const struct spec_argument *argument = &c->scope.spec->argument[number];
     const char *text = change ? change->text : argument->memory == SPEC_SCALAR ? argument->in.source : argument->size;
+    size_t region[3];
     if (argument->memory == SPEC_VECTOR)
         given->vector = c->run->vector[change ? change->other : number];
     else if (argument->memory == SPEC_LOCAL)
-        return compute_bytes(&c->scope, argument, text, &given->bytes, c->why);
+        return compute_bytes(&c->scope, argument, text, &given->bytes, region, c->why);
     else if (text && argument->in.fill != SPEC_FILE)
         return compute_number(&c->scope, argument->name, text, &given->number, c->why);
     else

@@ -80,9 +80,46 @@ void user_data_close(struct user_data *data)
 
 // ---- the arguments ----
 
-// Opens the buffers of a vector argument, between pages without access or, if the device has memory of its own, between
-// guards as large as the argument. They are smaller if the device has no room.
-static cl_int open_argument(struct user_rig *rig, int i)
+static const size_t origin[3] = {0}; // of an image
+
+static cl_int open_image(struct user_rig *rig, int i, char why[SPEC_WHY])
+{
+    static const cl_channel_order orders[] = {[1] = CL_R, [2] = CL_RG, [4] = CL_RGBA};
+    static const cl_channel_type types[2][3][5] = {
+        {[SPEC_SIGNED] = {[1] = CL_SIGNED_INT8, [2] = CL_SIGNED_INT16, [4] = CL_SIGNED_INT32},
+         [SPEC_UNSIGNED] = {[1] = CL_UNSIGNED_INT8, [2] = CL_UNSIGNED_INT16, [4] = CL_UNSIGNED_INT32},
+         [SPEC_FLOAT] = {[2] = CL_HALF_FLOAT, [4] = CL_FLOAT}},
+        {[SPEC_SIGNED] = {[1] = CL_SNORM_INT8, [2] = CL_SNORM_INT16},
+         [SPEC_UNSIGNED] = {[1] = CL_UNORM_INT8, [2] = CL_UNORM_INT16}},
+    };
+    const struct spec_argument *argument = &rig->spec->argument[i];
+    const struct spec_type *type = &argument->type;
+    const cl_image_format format = {orders[type->lanes], types[type->normalized][type->number][type->bytes]};
+    const cl_image_desc shape = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = argument->region[0], .image_height = argument->region[1]};
+    cl_int result;
+    rig->buffer[i].buffer = clCreateImage(rig->device->context, CL_MEM_READ_WRITE, &format, &shape, NULL, &result);
+    // CL_INVALID_OPERATION: also PoCL's result for a type or a size
+    if (result == CL_INVALID_OPERATION || result == CL_IMAGE_FORMAT_NOT_SUPPORTED || result == CL_INVALID_IMAGE_SIZE)
+        snprintf(why, SPEC_WHY, "the device has no image of %zux%zu pixels of the type of '%.12s'", shape.image_width,
+                 shape.image_height, argument->name);
+    return result;
+}
+
+// Copies the content at the start to a vector argument.
+static cl_int write_argument(const struct user_rig *rig, int i)
+{
+    const struct spec_argument *argument = &rig->spec->argument[i];
+    const cl_mem to = rig->buffer[i].buffer;
+    if (argument->height)
+        return clEnqueueWriteImage(rig->queue, to, CL_TRUE, origin, argument->region, 0, 0, rig->content[i], 0, NULL,
+                                   NULL);
+    return clEnqueueWriteBuffer(rig->queue, to, CL_TRUE, 0, argument->bytes, rig->content[i], 0, NULL, NULL);
+}
+
+// Opens the image or the buffers of a vector argument, between pages without access or, if the device has memory of its
+// own, between guards as large as the argument. They are smaller if the device has no room.
+static cl_int open_argument(struct user_rig *rig, int i, char why[SPEC_WHY])
 {
     const struct spec_argument *argument = &rig->spec->argument[i];
     const size_t bytes = argument->bytes;
@@ -94,13 +131,14 @@ static cl_int open_argument(struct user_rig *rig, int i)
     guarded_close(&rig->buffer[i]);
     memory_release(rig->start[i]);
     rig->start[i] = NULL;
-    if (rig->oclgrind) // which finds accesses out of bounds itself
+    if (argument->height)
+        result = open_image(rig, i, why);
+    else if (rig->oclgrind) // which finds accesses out of bounds itself
         rig->buffer[i].buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &result);
     else if (!guarded_open_pages(&rig->buffer[i], context, rig->queue, bytes))
         result = guarded_open(&rig->buffer[i], context, rig->queue, bytes, aligned(wanted));
     if (result == CL_SUCCESS)
-        result =
-            clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, bytes, rig->content[i], 0, NULL, NULL);
+        result = write_argument(rig, i);
     if (result == CL_SUCCESS && argument->access == SPEC_READ_WRITE)
         rig->start[i] =
             clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, rig->content[i], &result);
@@ -113,39 +151,38 @@ cl_int user_rig_open(struct user_rig *rig, struct device *device, struct spec *s
     *rig = (struct user_rig){.spec = spec, .device = device, .data = data};
     rig->oclgrind = strcmp(device->info.platform_name, "Oclgrind") == 0;
     rig->queue = device_queue(device, true, &result);
-    for (int i = 0; result == CL_SUCCESS && i < spec->arguments; i++) {
+    for (int i = 0; i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
         rig->content[i] = data->map + data->input[i];
         if (argument->params && argument->in.source && argument->in.fill < SPEC_GENERATOR) // of each configuration
             rig->content[i] = xalloc(argument->bytes);
-        if (argument->memory == SPEC_VECTOR && !argument->params)
-            result = open_argument(rig, i);
     }
     return result;
 }
 
-// Opens the buffers whose size or content depends on the configuration.
+// Opens the vectors, except for open ones whose size and content do not depend on the configuration.
 static cl_int fit(struct user_rig *rig, const uint16_t *tuple, char why[SPEC_WHY])
 {
     struct spec *spec = rig->spec;
     cl_int result = CL_SUCCESS;
     if (rig->tuple == tuple)
         return result;
+    why[0] = '\0';
     rig->tuple = NULL;
     if (!spec_size(spec, tuple, why))
         return CL_INVALID_VALUE;
     for (int i = 0; result == CL_SUCCESS && i < spec->arguments; i++) {
         const struct spec_argument *argument = &spec->argument[i];
-        if (argument->memory != SPEC_VECTOR || !argument->params)
+        if (argument->memory != SPEC_VECTOR || (rig->buffer[i].buffer && !argument->params))
             continue;
         if (rig->content[i] != rig->data->map + rig->data->input[i] &&
             !spec_fill(spec, argument, &argument->in, rig->content[i]))
             return CL_INVALID_VALUE;
-        result = open_argument(rig, i);
+        result = open_argument(rig, i, why);
     }
     if (result == CL_SUCCESS)
         rig->tuple = tuple;
-    else
+    else if (!why[0])
         snprintf(why, SPEC_WHY, "its arguments cannot be stored: %s", compute_result_name(result));
     return result;
 }
@@ -156,16 +193,18 @@ cl_int user_rig_reset(const struct user_rig *rig)
     for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
         const struct spec_argument *argument = &rig->spec->argument[i];
         if (argument->memory == SPEC_VECTOR && argument->access != SPEC_READ_ONLY)
-            result = clEnqueueWriteBuffer(rig->queue, rig->buffer[i].buffer, CL_TRUE, 0, argument->bytes,
-                                          rig->content[i], 0, NULL, NULL);
+            result = write_argument(rig, i);
     }
     return result;
 }
 
 cl_int user_rig_read(const struct user_rig *rig, int argument, int from, void *to)
 {
-    return clEnqueueReadBuffer(rig->queue, rig->buffer[from].buffer, CL_TRUE, 0, rig->spec->argument[argument].bytes,
-                               to, 0, NULL, NULL);
+    const struct spec_argument *of = &rig->spec->argument[argument];
+    const cl_mem memory = rig->buffer[from].buffer;
+    if (of->height)
+        return clEnqueueReadImage(rig->queue, memory, CL_TRUE, origin, of->region, 0, 0, to, 0, NULL, NULL);
+    return clEnqueueReadBuffer(rig->queue, memory, CL_TRUE, 0, of->bytes, to, 0, NULL, NULL);
 }
 
 static void print_outside(const struct user_rig *rig, int i, const char *what, int64_t outside, char *why)
@@ -254,6 +293,7 @@ static void take_log(char *log, char why[SPEC_WHY])
 static bool check_kind(cl_kernel kernel, int number, const struct spec_argument *argument, char why[SPEC_WHY])
 {
     static const char *const kinds[] = {[SPEC_VECTOR] = "Vector", [SPEC_SCALAR] = "Scalar", [SPEC_LOCAL] = "Local"};
+    const char *const own = argument->height ? "Image" : kinds[argument->memory];
     cl_kernel_arg_address_qualifier place;
     char type[64];
     if (clGetKernelArgInfo(kernel, (cl_uint)number, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof(place), &place, NULL) !=
@@ -267,13 +307,13 @@ static bool check_kind(cl_kernel kernel, int number, const struct spec_argument 
         memory = SPEC_SCALAR;
     const char *use = kinds[memory];
     if (strncmp(type, "image", 5) == 0 && !strchr(type, '*'))
-        use = "a buffer there";
+        use = strcmp(type, "image2d_t") == 0 ? "Image" : "image2d_t";
     else if (strcmp(type, "sampler_t") == 0)
         use = "a constant there";
-    else if (argument->memory == memory)
+    if (strcmp(use, own) == 0)
         return true;
-    snprintf(why, SPEC_WHY, "Arguments[%d] '%.12s' is %s, but %.16s in the kernel: use %s", number, argument->name,
-             kinds[argument->memory], type, use);
+    snprintf(why, SPEC_WHY, "Arguments[%d] '%.12s' is %s, but %.16s in the kernel: use %s", number, argument->name, own,
+             type, use);
     return false;
 }
 
@@ -390,14 +430,17 @@ void user_build_close(struct user_build *build)
     *build = (struct user_build){.rig = NULL};
 }
 
-// Copies the contents at the start of a run to the buffers that kernels read and write.
+// Copies the contents at the start of a run to the vectors that kernels read and write.
 static cl_int restore(const struct user_rig *rig)
 {
     cl_int result = CL_SUCCESS;
     for (int i = 0; result == CL_SUCCESS && i < rig->spec->arguments; i++) {
-        if (rig->start[i])
-            result = clEnqueueCopyBuffer(rig->queue, rig->start[i], rig->buffer[i].buffer, 0, 0,
-                                         rig->spec->argument[i].bytes, 0, NULL, NULL);
+        const struct spec_argument *argument = &rig->spec->argument[i];
+        const cl_mem from = rig->start[i], to = rig->buffer[i].buffer;
+        if (from && argument->height)
+            result = clEnqueueCopyBufferToImage(rig->queue, from, to, 0, origin, argument->region, 0, NULL, NULL);
+        else if (from)
+            result = clEnqueueCopyBuffer(rig->queue, from, to, 0, 0, argument->bytes, 0, NULL, NULL);
     }
     return result;
 }

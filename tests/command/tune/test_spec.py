@@ -247,6 +247,80 @@ kernel void twice(global int *from, global int *to) { to[0] = 2 * from[0]; }
     c.check(code == 3 and "Queue 'HOW + 1': it is 2, but must be a whole number from 0 to 1" in err, code, err)
 
 
+def images(c):
+    """Images of odd sizes are inputs and outputs, like vectors: with integers, with one channel, with normalized
+    numbers. They are restored for each run, change places, and are as large as the configuration says."""
+    spec = description([1, 2, 3])
+    with open(at("k.cl"), "w", encoding="utf-8") as file:
+        file.write("""
+const sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+kernel void k(read_only image2d_t in, read_only image2d_t unit, write_only image2d_t out, write_only image2d_t one)
+{
+    const int2 at = (int2)(get_global_id(0), get_global_id(1)), size = get_image_dim(out);
+    if (any(at >= size))
+        return;
+    uint4 pixel = read_imageui(in, edge, at + (int2)(1, 0));
+    pixel.w += HOW == 2 && all(at == size - 1);
+    write_imageui(out, at, pixel);
+    write_imagef(one, at, read_imagef(unit, edge, at) + 3 * at.y + (HOW == 3));
+}
+kernel void add(read_only image2d_t from, write_only image2d_t to)
+{
+    const int2 at = (int2)(get_global_id(0), get_global_id(1));
+    write_imagei(to, at, 2 * read_imagei(from, edge, at) + (HOW == 3));
+}
+kernel void r(write_only image2d_t to)
+{
+    const int2 at = (int2)(get_global_id(0), get_global_id(1));
+    write_imagei(to, at, 4 * (at.x + at.y * get_image_width(to)));
+}
+""")
+    def image(name, type_, access, **more):
+        return {"Name": name, "Type": type_, "MemoryType": "Image", "AccessType": access, "Size": [37, "11"], **more}
+    pixels = bytes(i % 251 for i in range(37 * 11 * 4))
+    with open(at("out.bin"), "wb") as file:
+        file.write(b"".join(pixels[i + 4:i + 148] + pixels[i + 144:i + 148] for i in range(0, len(pixels), 148)))
+    with open(at("one.bin"), "wb") as file:
+        file.write(struct.pack("<407f", *(51 / 255 + 3 * (i // 37) for i in range(407))))
+    arguments = [image("in", "uchar4", "ReadOnly", FillType="Generator", DataSource="i % 251"),
+                 image("unit", "uint8", "ReadOnly", FillValue=51, Normalized=True),
+                 image("out", "uchar4", "WriteOnly"), image("one", "float", "WriteOnly")]
+    kernel = spec["KernelSpecification"] = {
+        "KernelName": "k", "KernelFile": "k.cl", "GlobalSize": {"X": 37, "Y": 11}, "LocalSize": {"X": 8, "Y": 2},
+        "Arguments": arguments, "ReferenceArguments": [
+            {"TargetName": name, "FillType": "BinaryRaw", "DataSource": name + ".bin"} for name in ("out", "one")]}
+    del spec["ReferenceKernel"]
+    code, (found,), err = tune(spec)
+    failed = {trial["choice"]: trial.get("failed") for trial in found["trials"]}
+    c.check(code == 0 and failed["HOW=1"] is None and err == "", found, err)
+    c.check(failed["HOW=2"] == f"out[1627] is {pixels[1627] + 1} instead of {pixels[1627]}", failed)
+    c.check(failed["HOW=3"] == "one[0] is 1.2 instead of 0.2", failed)
+    code, (checked,), err = tune(spec, "--check")
+    c.check(code == 0 and ("unchecked" in checked or checked["faults"] == []), checked, err)
+    for change, says in [({"Size": [2 ** 20, 11]}, "the device has no image of 1048576x11 pixels of the type of 'in'"),
+                         ({"Type": "uchar2"}, "the device has no image of 37x11 pixels of the type of 'in'")]:
+        if "Type" in change and "pthread" not in found["device"] and "cpu-" not in found["device"]:
+            continue # other devices than PoCL's may have this type
+        code, none, err = tune({**spec, "KernelSpecification": {**kernel, "Arguments": [{**arguments[0], **change},
+                                                                                        *arguments[1:]]}})
+        c.check(code == 1 and none == [] and err.count("\n") == 1 and says in err, change, code, err)
+    numbers = image("a", "int", "ReadWrite", FillType="Generator", DataSource="i", Size=["16 * HOW + 1", "HOW + 2"])
+    sizes = {"KernelFile": "k.cl", "GlobalSize": {"X": "16 * HOW + 1", "Y": "HOW + 2"}, "LocalSize": {"X": 1}}
+    spec.update(KernelSpecification={**sizes, "KernelName": "add",
+                                     "Arguments": [{**numbers, "Output": 1}, {**numbers, "Name": "b"}]},
+                Launches=[{"KernelName": "add", "Repeat": 2, "Swap": ["a", "b"], "Queue": "i"}],
+                ReferenceKernel={**sizes, "KernelName": "r", "Arguments": ["a"]})
+    spec["ConfigurationSpace"]["TuningParameters"][0]["Default"] = 2
+    code, (found,), err = tune(spec)
+    failed = {trial["choice"]: trial.get("failed") for trial in found["trials"]}
+    c.check(code == 0 and failed == {"HOW=1": None, "HOW=2": None, "HOW=3": "a[0] is 3 instead of 0"}, found, err)
+    spec["KernelSpecification"]["CompilerOptions"] = "-cl-std=CL1.2"
+    with open(at("k.cl"), "a", encoding="utf-8") as file:
+        file.write("kernel void both(read_write image2d_t to) { write_imagei(to, (int2)(0, 0), 0); }")
+    code, found, err = tune(spec)
+    c.check(code == 1 and "'read_write'" in err, code, err)
+
+
 def fits(c):
     """Configurations that run in turns have buffers of their own sizes. A write to those of another one would fail."""
     spec = description([1, 2])
@@ -535,7 +609,10 @@ def kinds(c):
     del spec["ReferenceKernel"]
     of = {"Name": "a", "Type": "float", "Size": "4", "FillValue": 0}
     for kernel, memory, says in [
-            ("read_only image2d_t a", "Vector", "Vector, but image2d_t in the kernel: use a buffer there"),
+            ("read_only image2d_t a", "Vector", "Vector, but image2d_t in the kernel: use Image"),
+            ("read_only image2d_t a", "Image", None),
+            ("global float *a", "Image", "Image, but float* in the kernel: use Vector"),
+            ("read_only image3d_t a", "Image", "Image, but image3d_t in the kernel: use image2d_t"),
             ("sampler_t a", "Scalar", "Scalar, but sampler_t in the kernel: use a constant there"),
             ("global float *a", "Scalar", "Scalar, but float* in the kernel: use Vector"),
             ("constant float *a", "Vector", None),
@@ -545,6 +622,8 @@ def kinds(c):
         with open(at("k.cl"), "w", encoding="utf-8") as file:
             file.write(f"kernel void k(global float *out, {kernel}) {{ out[get_global_id(0)] = 0; }}")
         arguments[1] = {**of, "MemoryType": memory, "AccessType": "ReadOnly"}
+        if memory == "Image":
+            arguments[1]["Size"] = [2, 2]
         code, found, err = tune(spec, "-b", "1")
         c.check((code == 0) == (says is None), kernel, code, found, err)
         c.check(err.count("\n") == 1 + bool(says) and f"Arguments[1] 'a' is {says}" in err or not says, kernel, err)
@@ -568,7 +647,7 @@ def refuses(c):
     longer["KernelSpecification"]["Arguments"][1].update(FillType="BinaryRaw", DataSource="k.cl")
     same.update(KernelSpecification=2 * [same["KernelSpecification"]], Launches=[{"KernelName": "k"}])
     same["KernelSpecification"][1] = {**same["KernelSpecification"][0], "Arguments": ["n"]}
-    image["KernelSpecification"]["Arguments"][1]["MemoryType"] = "Image"
+    image["KernelSpecification"]["Arguments"][1]["MemoryType"] = "Texture"
     metrics["General"] = {"Metrics": {"GB/s": "16 / time"}, "Objective": "GBs"}
     listed["General"] = {"Metrics": ["16 / time"]}
     lines["KernelSpecification"]["Arguments"][1]["Size"] = "SIZE\n\n+ 1"
@@ -588,7 +667,7 @@ def refuses(c):
             (lines, (), 3, "'SIZE  + 1': there is no name 'SIZE'"), (both, (), 3, "none .cl' of "),
             (metrics, (), 3, "no metric has the name 'GBs'"),
             (listed, (), 3, "General.Metrics: it is not an object"),
-            (image, (), 3, "MemoryType is 'Image', but must be one of Vector, Scalar, Local, Symbol"),
+            (image, (), 3, "MemoryType is 'Texture', but must be one of Vector, Scalar, Local, Symbol, Image"),
             (same, (), 3, "Launches[0]: two kernels of KernelSpecification have this KernelName"),
             (good, ("--sizes", "64x48"), 2, "--sizes does not apply"),
             (good, ("-f", "gray"), 2, "--filter does not apply"),
@@ -665,6 +744,6 @@ def endless(c):
         process.communicate()
 
 
-sys.exit(Checks().run(examples, launches, queues, fits, objective, check, bounds, faults, far, loops, timing_crashes,
-                      included, references, limits, stored, places, several, cuda, kinds, refuses, overwrites, names,
-                      twins, endless, before=prepare))
+sys.exit(Checks().run(examples, launches, queues, images, fits, objective, check, bounds, faults, far, loops,
+                      timing_crashes, included, references, limits, stored, places, several, cuda, kinds, refuses,
+                      overwrites, names, twins, endless, before=prepare))

@@ -20,12 +20,15 @@
     "{\"ConfigurationSpace\":{\"TuningParameters\":[" params "],\"Conditions\":[" conditions                           \
     "]},\"KernelSpecification\":{" kernel "}}"
 #define X_AND_N PARAM("X", "[1,2,4]") "," PARAM("N", "\"[10, 2 ** 5]\"")
+#define IMAGE(name, type, size)                                                                                        \
+    "{\"Name\":\"" name "\",\"MemoryType\":\"Image\",\"Type\":\"" type "\",\"Size\":" size "}"
 // With launches of two kernels, and vectors `a` and `b` that may change places.
 #define PAIR                                                                                                           \
     "{\"Name\":\"a\",\"Type\":\"int\",\"Size\":\"N\"},{\"Name\":\"b\",\"Type\":\"int\",\"Size\":\"N\"},"               \
     "{\"Name\":\"n\",\"Type\":\"int\",\"MemoryType\":\"Scalar\",\"FillValue\":\"100 + X\"},"                           \
     "{\"Name\":\"m\",\"Type\":\"int\",\"MemoryType\":\"Local\",\"Size\":\"4 * X\"},"                                   \
-    "{\"Name\":\"fixed\",\"Type\":\"int\",\"Size\":\"N\",\"AccessType\":\"ReadOnly\"}"
+    "{\"Name\":\"fixed\",\"Type\":\"int\",\"Size\":\"N\",\"AccessType\":\"ReadOnly\"}," IMAGE(                         \
+        "i", "int", "[\"N\",2]") "," IMAGE("j", "int", "[\"N\",3]")
 #define COMPOSED(launches)                                                                                             \
     "{\"ConfigurationSpace\":{\"TuningParameters\":[" X_AND_N "]},\"KernelSpecification\":[{" KERNEL(                  \
         "\"N // 2 ** i\"", "\"X\"",                                                                                    \
@@ -189,8 +192,25 @@ static const struct {
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":\"10 ** 18\"}")),
      "it is 1e+18, but must be a whole number from 1 to 274877906944, with"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"quarter\",\"Size\":1}")), "Type is 'quarter'"},
-    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"MemoryType\":\"Image\"}")),
-     "MemoryType is 'Image'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"MemoryType\":\"Texture\"}")),
+     "MemoryType is 'Texture'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "float4", "8"))), "Size of an Image is not a list of two"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "float4", "[8]"))), "Size of an Image is not a list of two"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "float4", "[8,\"Y\"]"))), "Size[1] 'Y': there is no name 'Y'"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "float4", "[8,\"X - 1\"]"))),
+     "the size of 'i' 'X - 1': it is 0, but must be a whole number from 1 to 8589934592, with X=1"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "float8", "[8,4]"))), "Arguments[0]: an Image needs a Type of 1, 2"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "double", "[8,4]"))), "an Image needs a Type of 1, 2 or 4 numbers"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "custom\",\"TypeSize\":3,\"A\":\"", "[8,4]"))),
+     "an Image needs a Type of 1, 2 or 4 numbers"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "int2\",\"Normalized\":1,\"A\":\"", "[8,4]"))),
+     "Normalized needs a Type of 8- or 16-bit integers"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\",\"i\"]}]"), "'a' and 'i' have different types or sizes"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"i\",\"j\"]}]"), "'i' and 'j' have different types or sizes"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"a\":\"i\"}}]"),
+     "Arguments.a is not the name of an argument of the same"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"i\":\"a\"}}]"),
+     "Arguments.i is not the name of an argument of the same"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float\",\"Size\":1,\"FillType\":\"Script\"}")),
      "FillType is 'Script'"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"float2\",\"Size\":1,\"FillValue\":[1]}")),
@@ -239,7 +259,8 @@ static const struct {
     {COMPOSED("[{\"Launches\":[{\"KernelName\":\"l\"}],\"Macros\":{\"M\":1}}]"), "Macros is not an object of a launch"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Macros\":{\"1M\":1}}]"), "the name '1M' is not a C identifier"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"q\":1}}]"), "kernel 'l' has no argument 'q'"},
-    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"a\":\"n\"}}]"), "Arguments.a is not the name of a vector"},
+    {COMPOSED("[{\"KernelName\":\"l\",\"Arguments\":{\"a\":\"n\"}}]"),
+     "Arguments.a is not the name of an argument of the same MemoryType"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\"]}]"), "Swap is not a list of pairs"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\",\"fixed\"]}]"),
      "Swap[1] is not the name of a vector argument with"},
@@ -353,6 +374,12 @@ static void test_sizes(void)
     CHECK(spec_fill(&spec, &spec.argument[0], &spec.argument[0].in, data) && data[0] == 0.5f && data[3] == 0.5f);
     CHECK(spec_size(&spec, space_tuple(&spec.space, 0), why) && spec.argument[0].bytes == 64);
     CHECK(spec_fill(&spec, &spec.argument[0], &spec.argument[0].in, data) && data[15] == 0.125f);
+    spec_finish(&spec);
+    CHECK(read_spec(&spec, SPEC(PARAM("X", "[1,2,4]"), "", KERNEL("1", "1", IMAGE("i", "uchar4", "[37,\"44 // X\"]"))),
+                    why));
+    CHECK_NUMBER(spec.argument[0].bytes, 37 * 44 * 4);
+    CHECK(spec_size(&spec, space_tuple(&spec.space, 2), why) && spec.argument[0].bytes == 37 * 11 * 4);
+    CHECK(spec.argument[0].region[0] == 37 && spec.argument[0].region[1] == 11 && spec.argument[0].region[2] == 1);
     spec_finish(&spec);
 }
 
