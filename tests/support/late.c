@@ -3,6 +3,7 @@
 // - LATE_NUMBER: a batch gets SIGINT while it syncs the output with this number; LATE_STOP: SIGSTOP instead
 // - LATE_FILE: this file appears while an output is synced; LATE_TO: as a link to this path
 // - LATE_SYNC: the error of every sync
+// - LATE_HOLD: no sync of a file begins while this file exists
 // - LATE_OLD: no file system supports a rename that does not replace
 // - LATE_CLEAN: the first file to be locked is removed just before, as another run's clean-up would do
 // Prints an error if a file is renamed before it is synced, or is not locked, and if a directory is not synced.
@@ -81,6 +82,8 @@ int __wrap_fsync(int fd)
         come_into_being(path, getenv("LATE_TO"));
     late.come = true;
     const bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    for (const char *hold = getenv("LATE_HOLD"); hold && !directory && access(hold, F_OK) == 0;)
+        usleep(5000);
     if (!directory)
         check_locked(fd);
     if (directory) {

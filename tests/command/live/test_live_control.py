@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""test_live_control.py MONOCLE: the control socket of the live view (--socket), and `monocle ctl`
+"""test_live_control.py MONOCLE LATE: the control socket of the live view (--socket), and `monocle ctl`
 
-Needs a display (with-display gives one) and xdotool.
+Needs a display (with-display gives one) and xdotool. LATE is monocle linked with late.c.
 """
 import functools
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -20,7 +21,7 @@ from checks import Checks, at, programs
 from live_support import (PATIENCE, Control, ControlledView, ended, has_opencl, need_window, picture, png, run,
                           wait_until)
 
-BINARY, = programs(1)
+BINARY, LATE = programs(2)
 PATTERN = "pattern:160x120@30"
 OPENCL = has_opencl(BINARY)
 View = functools.partial(ControlledView, BINARY)
@@ -432,30 +433,32 @@ def overwriting(c):
     c.check(code == 0 and log.count("monocle: error: ") == 16, code, log)
 
 
-def large(c):
-    """While a large screenshot is written, the view answers. The end of the run waits for it."""
-    view = View("pattern:4000x3000@30", "--headless")
+def saving(c):
+    """While screenshots are written, the view answers. The end of the run waits for them."""
+    os.mkdir(at("hold"))
+    view = ControlledView(LATE, PATTERN, "--headless", LATE_HOLD=at("hold"))
     m, other = view.client(), view.client()
     m.ask("wait_frame")
     m.set("paused", True)
-    m.send("screenshot", at("large.png"))
-    c.check(other.get("frames") > 0 and not os.path.exists(at("large.png")), "an answer before the file is there")
+    m.send("screenshot", at("first.png"))
+    c.check(other.get("frames") > 0, "an answer")
     for name in "monocle-0001.png", "monocle-0002.png":
         other.ask("key", "screenshot")
         c.check(other.get("message") == "saving %s" % at(name), other.get("message"))
-        c.check(os.path.getsize(at("monocle-0001.png")) == 0, "an answer before the first one is complete", name)
     left = view.client()
     left.send("screenshot", at("left.png"))
     other.get("frames")
     left.close()
     left = view.client()
-    c.check(left.get("frames") > 0 and not os.path.exists(at("left.png")), "the next client need not wait")
+    c.check(left.get("frames") > 0, "the next client need not wait")
     other.ask("quit")
-    c.check(m.reply()["data"] == at("large.png") and view.wait_end()[0] == 0, "its answer, and the end")
-    for name in "large.png", "monocle-0001.png", "monocle-0002.png", "left.png":
+    c.check(not select.select([m.socket], [], [], 0.1)[0], "the first screenshot is not complete")
+    os.rmdir(at("hold"))
+    c.check(m.reply()["data"] == at("first.png") and view.wait_end()[0] == 0, "its answer, and the end")
+    for name in "first.png", "monocle-0001.png", "monocle-0002.png", "left.png":
         with open(at(name), "rb") as file:
             data = file.read()
-        c.check(data[16:24] == struct.pack(">II", 4000, 3000) and data[-8:-4] == b"IEND", name)
+        c.check(data[16:24] == struct.pack(">II", 160, 120) and data[-8:-4] == b"IEND", name)
 
 
 def still(c):
@@ -849,6 +852,6 @@ def hostile(c):
         c.check(not any(byte < 32 and byte not in b"\t\n" for byte in out) and out.count(b"\n") == 1, words, out)
 
 
-sys.exit(Checks().run(one_name, inside, parts, zoomed, headless, window, list_of_keys, overwriting, large, still,
+sys.exit(Checks().run(one_name, inside, parts, zoomed, headless, window, list_of_keys, overwriting, saving, still,
                       observers, in_parts, not_built, rate_limit, order, malformed, clients, end, files, command,
                       hostile))
