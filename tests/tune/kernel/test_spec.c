@@ -448,7 +448,7 @@ static void test_half(void)
         {"1 + 2.0 ** -11", 0x3c00},
     };
     const struct spec_argument argument = {
-        .name = "h", .type = {SPEC_FLOAT, 2, 1}, .bytes = 2, .tolerance = {SPEC_EACH, 0.00097}};
+        .name = "h", .type = {SPEC_FLOAT, 2, 1, 0}, .bytes = 2, .tolerance = {SPEC_EACH, 0.00097}};
     char content[100], why[SPEC_WHY];
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         uint16_t half[4] = {0};
@@ -487,7 +487,7 @@ static void test_same(void)
     const float want[3] = {1, 100, -5};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const struct spec_argument argument = {.name = "c",
-                                               .type = {SPEC_FLOAT, 4, 1},
+                                               .type = {SPEC_FLOAT, 4, 1, 0},
                                                .bytes = sizeof(want),
                                                .tolerance = {rows[i].method, rows[i].threshold}};
         char why[SPEC_WHY] = "";
@@ -495,7 +495,7 @@ static void test_same(void)
         CHECK(rows[i].same == !why[0]);
     }
     struct spec_argument integers = {
-        .name = "c", .type = {SPEC_SIGNED, 4, 1}, .bytes = 4, .tolerance = {SPEC_EACH, 1e-4}};
+        .name = "c", .type = {SPEC_SIGNED, 4, 1, 0}, .bytes = 4, .tolerance = {SPEC_EACH, 1e-4}};
     char why[SPEC_WHY] = "";
     CHECK(!spec_same(&integers, &(int){-7}, &(int){-8}, why));
     CHECK_TEXT(why, "c[0] is -7 instead of -8");
