@@ -116,7 +116,7 @@ struct spec_argument {
     char *height;           // an expression: rows of an image, which is otherwise a vector; NULL: it is no image
     uint32_t params;        // bits of the parameters that its size or constant content depends on
     size_t bytes;           // of its content; of a vector: the largest one, after spec_size that of a configuration
-    size_t region[3];       // after spec_size: of an image, its width, its height and 1
+    size_t region[3];       // of an image with these bytes, its width, its height and 1
     struct spec_content in; // at the start of each run
     bool output;            // it is compared
     bool has_reference;     // with `reference`; otherwise with the output of the reference kernels

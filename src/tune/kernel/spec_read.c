@@ -532,7 +532,7 @@ static bool read_references(struct reader *reader, const json_t *list)
         const int index = find_argument(reader->spec, name);
         struct spec_argument *argument = index < 0 ? NULL : &reader->spec->argument[index];
         if (!argument || argument->memory != SPEC_VECTOR)
-            return refuse(reader, "no vector argument has the name '%.60s'", name);
+            return refuse(reader, "no Vector or Image has the name '%.60s'", name);
         argument->output = argument->has_reference = true;
         if (!read_content(reader, element, &argument->type, true, &argument->reference) ||
             !read_tolerance(reader, element, &argument->tolerance))
@@ -722,7 +722,7 @@ static bool read_swap(struct reader *reader, const json_t *list, struct spec_ste
         const struct spec_argument *argument = index < 0 ? NULL : &spec->argument[index];
         if (!argument || argument->memory != SPEC_VECTOR || argument->access == SPEC_READ_ONLY)
             return refuse(reader,
-                          "Swap[%zu] is not the name of a vector argument with AccessType WriteOnly or ReadWrite", i);
+                          "Swap[%zu] is not the name of a Vector or Image with AccessType WriteOnly or ReadWrite", i);
         step->swap[step->swaps++] = index;
         const struct spec_argument *before = &spec->argument[step->swap[i & ~(size_t)1]];
         if (memcmp(&before->type, &argument->type, sizeof(argument->type)) != 0 ||
@@ -874,12 +874,13 @@ static bool choose_outputs(struct reader *reader)
         struct spec_argument *argument = &spec->argument[i];
         const bool written = argument->memory == SPEC_VECTOR && argument->access != SPEC_READ_ONLY;
         if (argument->output && !written)
-            return refuse(reader, "argument '%s' is an output, but not a vector with AccessType WriteOnly or ReadWrite",
-                          argument->name);
+            return refuse(
+                reader, "argument '%s' is an output, but not a Vector or Image with AccessType WriteOnly or ReadWrite",
+                argument->name);
         argument->output = marked ? argument->output : written;
         any = any || argument->output;
     }
-    return any || refuse(reader, "no argument is a vector with AccessType WriteOnly or ReadWrite");
+    return any || refuse(reader, "no argument is a Vector or Image with AccessType WriteOnly or ReadWrite");
 }
 
 static bool read_spec(struct reader *reader, const json_t *json)

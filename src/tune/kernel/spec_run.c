@@ -283,7 +283,10 @@ static bool check_argument(struct values *scope, void *context, char why[SPEC_WH
     size_t bytes, region[3];
     if (!compute_bytes(scope, argument, argument->size, &bytes, region, why))
         return false;
-    argument->bytes = bytes > argument->bytes ? bytes : argument->bytes;
+    if (bytes < argument->bytes)
+        return true;
+    argument->bytes = bytes;
+    memcpy(argument->region, region, sizeof(region));
     return true;
 }
 

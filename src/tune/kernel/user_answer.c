@@ -60,12 +60,27 @@ static enum probe_status fail(struct kernel_task *task, enum probe_status status
     return status;
 }
 
+// Compares a vector with the elements that its reference has at the same places: of images, in the same rows.
+static bool same(struct kernel_task *task, int i, const char *got)
+{
+    const struct spec_argument *argument = &task->spec.argument[i];
+    const size_t rows = task->data.sizes->rows[i], from_row = task->data.sizes->reference[i] / rows;
+    const size_t row = argument->bytes / argument->region[1];
+    char *want = xalloc(argument->bytes);
+    memcpy(want, got, argument->bytes);
+    for (size_t y = 0; y < rows && y < argument->region[1]; y++)
+        memcpy(want + y * row, task->data.map + task->data.reference[i] + y * from_row,
+               row < from_row ? row : from_row);
+    const bool ok = spec_same(argument, got, want, task->why);
+    free(want);
+    return ok;
+}
+
 // Compares a vector argument after the run, or keeps it as the reference.
 static enum probe_status check(struct kernel_task *task, int i, char *got)
 {
     const struct spec_argument *argument = &task->spec.argument[i];
-    char *reference = task->data.map + task->data.reference[i];
-    size_t *bytes = &task->data.sizes->reference[i];
+    struct user_sizes *const sizes = task->data.sizes;
     bool intact = true;
     cl_int result = user_rig_check(&task->rig, i, &intact, task->why);
     if (result == CL_SUCCESS)
@@ -80,15 +95,13 @@ static enum probe_status check(struct kernel_task *task, int i, char *got)
     }
     if (!argument->output)
         return PROBE_PASSED;
-    if (!task->reference) { // which may be smaller
-        struct spec_argument common = *argument;
-        common.bytes = *bytes < argument->bytes ? *bytes : argument->bytes;
-        return spec_same(&common, got, reference, task->why) ? PROBE_PASSED : PROBE_WRONG;
-    }
+    if (!task->reference)
+        return same(task, i, got) ? PROBE_PASSED : PROBE_WRONG;
     if (argument->has_reference)
         return PROBE_PASSED;
-    user_data_write(&task->data, reference, got, argument->bytes);
-    user_data_write(&task->data, bytes, &argument->bytes, sizeof(*bytes));
+    user_data_write(&task->data, task->data.map + task->data.reference[i], got, argument->bytes);
+    user_data_write(&task->data, &sizes->reference[i], &argument->bytes, sizeof(argument->bytes));
+    user_data_write(&task->data, &sizes->rows[i], &argument->region[1], sizeof(sizes->rows[i]));
     return PROBE_PASSED;
 }
 

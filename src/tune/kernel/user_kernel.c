@@ -217,6 +217,7 @@ static bool fill(struct user_kernel *user)
         if (argument->memory == SPEC_VECTOR && !spec_fill(spec, argument, &argument->in, data->map + data->input[i]))
             return false;
         data->sizes->reference[i] = argument->bytes;
+        data->sizes->rows[i] = argument->region[1];
         if (argument->has_reference && !spec_fill(spec, argument, &argument->reference, data->map + data->reference[i]))
             return false;
     }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -306,7 +307,7 @@ static bool check_kind(cl_kernel kernel, int number, const struct spec_argument 
     else if (place == CL_KERNEL_ARG_ADDRESS_PRIVATE)
         memory = SPEC_SCALAR;
     const char *use = kinds[memory];
-    if (strncmp(type, "image", 5) == 0 && !strchr(type, '*'))
+    if (strncmp(type, "image", 5) == 0 && isdigit((unsigned char)type[5]) && !strchr(type, '*'))
         use = strcmp(type, "image2d_t") == 0 ? "Image" : "image2d_t";
     else if (strcmp(type, "sampler_t") == 0)
         use = "a constant there";

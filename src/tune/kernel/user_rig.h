@@ -14,8 +14,8 @@ struct user_data {
     size_t bytes;
     char *map;
     struct user_sizes {
-        size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS];
-        double launch_ms[SPEC_LAUNCHES];                     // of USER_LAUNCHES
+        size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS], rows[SPEC_ARGUMENTS]; // rows of a reference
+        double launch_ms[SPEC_LAUNCHES];                                               // of USER_LAUNCHES
     } * sizes;                                               // of the inputs: the largest ones
     size_t input[SPEC_ARGUMENTS], reference[SPEC_ARGUMENTS]; // offsets
 };

@@ -267,12 +267,12 @@ kernel void k(read_only image2d_t in, read_only image2d_t unit, write_only image
 kernel void add(read_only image2d_t from, write_only image2d_t to)
 {
     const int2 at = (int2)(get_global_id(0), get_global_id(1));
-    write_imagei(to, at, 2 * read_imagei(from, edge, at) + (HOW == 3));
+    write_imagei(to, at, 2 * read_imagei(from, edge, at) + at.x + 100 * at.y + (HOW == 3));
 }
 kernel void r(write_only image2d_t to)
 {
     const int2 at = (int2)(get_global_id(0), get_global_id(1));
-    write_imagei(to, at, 4 * (at.x + at.y * get_image_width(to)));
+    write_imagei(to, at, 20 + 3 * (at.x + 100 * at.y));
 }
 """)
     def image(name, type_, access, **more):
@@ -304,7 +304,7 @@ kernel void r(write_only image2d_t to)
         code, none, err = tune({**spec, "KernelSpecification": {**kernel, "Arguments": [{**arguments[0], **change},
                                                                                         *arguments[1:]]}})
         c.check(code == 1 and none == [] and err.count("\n") == 1 and says in err, change, code, err)
-    numbers = image("a", "int", "ReadWrite", FillType="Generator", DataSource="i", Size=["16 * HOW + 1", "HOW + 2"])
+    numbers = image("a", "int", "ReadWrite", FillType="Generator", DataSource="5", Size=["16 * HOW + 1", "HOW + 2"])
     sizes = {"KernelFile": "k.cl", "GlobalSize": {"X": "16 * HOW + 1", "Y": "HOW + 2"}, "LocalSize": {"X": 1}}
     spec.update(KernelSpecification={**sizes, "KernelName": "add",
                                      "Arguments": [{**numbers, "Output": 1}, {**numbers, "Name": "b"}]},
@@ -313,7 +313,7 @@ kernel void r(write_only image2d_t to)
     spec["ConfigurationSpace"]["TuningParameters"][0]["Default"] = 2
     code, (found,), err = tune(spec)
     failed = {trial["choice"]: trial.get("failed") for trial in found["trials"]}
-    c.check(code == 0 and failed == {"HOW=1": None, "HOW=2": None, "HOW=3": "a[0] is 3 instead of 0"}, found, err)
+    c.check(code == 0 and failed == {"HOW=1": None, "HOW=2": None, "HOW=3": "a[0] is 23 instead of 20"}, found, err)
     spec["KernelSpecification"]["CompilerOptions"] = "-cl-std=CL1.2"
     with open(at("k.cl"), "a", encoding="utf-8") as file:
         file.write("kernel void both(read_write image2d_t to) { write_imagei(to, (int2)(0, 0), 0); }")
@@ -613,6 +613,7 @@ def kinds(c):
             ("read_only image2d_t a", "Image", None),
             ("global float *a", "Image", "Image, but float* in the kernel: use Vector"),
             ("read_only image3d_t a", "Image", "Image, but image3d_t in the kernel: use image2d_t"),
+            ("image_side a", "Scalar", None), # a type of the kernel file
             ("sampler_t a", "Scalar", "Scalar, but sampler_t in the kernel: use a constant there"),
             ("global float *a", "Scalar", "Scalar, but float* in the kernel: use Vector"),
             ("constant float *a", "Vector", None),
@@ -620,7 +621,8 @@ def kinds(c):
             ("local float *a", "Vector", "Vector, but float* in the kernel: use Local"),
             ("float a", "Vector", "Vector, but float in the kernel: use Scalar"), ("float a", "Symbol", None)]:
         with open(at("k.cl"), "w", encoding="utf-8") as file:
-            file.write(f"kernel void k(global float *out, {kernel}) {{ out[get_global_id(0)] = 0; }}")
+            file.write("typedef float image_side;\n"
+                       f"kernel void k(global float *out, {kernel}) {{ out[get_global_id(0)] = 0; }}")
         arguments[1] = {**of, "MemoryType": memory, "AccessType": "ReadOnly"}
         if memory == "Image":
             arguments[1]["Size"] = [2, 2]
