@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 enum { SYNCED_MOST = 256, DIRECTORIES_MOST = 16 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of `late`: a view saves screenshots on several threads
 static struct {
     ino_t synced[SYNCED_MOST];
     int count;
@@ -73,33 +75,42 @@ static void check_locked(int fd)
     close(again);
 }
 
-int __wrap_fsync(int fd)
+// Returns false if the sync fails.
+static bool begin_sync(const struct stat *status)
 {
-    const char *path = getenv("LATE_FILE"), *error = getenv("LATE_SYNC");
-    const char *number = getenv("LATE_NUMBER");
-    struct stat status;
+    const char *path = getenv("LATE_FILE"), *error = getenv("LATE_SYNC"), *number = getenv("LATE_NUMBER");
+    const bool directory = S_ISDIR(status->st_mode);
     if (path && !late.come)
         come_into_being(path, getenv("LATE_TO"));
     late.come = true;
+    for (int i = 0; directory && i < late.directories; i++) {
+        if (late.renamed[i] == status->st_ino)
+            late.renamed[i--] = late.renamed[--late.directories];
+    }
+    if (!directory && error) {
+        errno = atoi(error);
+        return false;
+    }
+    if (!directory && late.count < SYNCED_MOST) {
+        late.synced[late.count++] = status->st_ino;
+        if (number && late.count == atoi(number))
+            raise(getenv("LATE_STOP") ? SIGSTOP : SIGINT);
+    }
+    return true;
+}
+
+int __wrap_fsync(int fd)
+{
+    struct stat status = {0};
     const bool directory = fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
     for (const char *hold = getenv("LATE_HOLD"); hold && !directory && access(hold, F_OK) == 0;)
         usleep(5000);
     if (!directory)
         check_locked(fd);
-    if (directory) {
-        for (int i = 0; i < late.directories; i++) {
-            if (late.renamed[i] == status.st_ino)
-                late.renamed[i--] = late.renamed[--late.directories];
-        }
-    } else if (error) {
-        errno = atoi(error);
-        return -1;
-    } else if (late.count < SYNCED_MOST) {
-        late.synced[late.count++] = status.st_ino;
-        if (number && late.count == atoi(number))
-            raise(getenv("LATE_STOP") ? SIGSTOP : SIGINT);
-    }
-    return __real_fsync(fd);
+    pthread_mutex_lock(&lock);
+    const bool ok = begin_sync(&status);
+    pthread_mutex_unlock(&lock);
+    return ok ? __real_fsync(fd) : -1;
 }
 
 static void check_synced(const char *path)
@@ -107,8 +118,10 @@ static void check_synced(const char *path)
     struct stat status = {0};
     bool synced = false;
     stat(path, &status);
+    pthread_mutex_lock(&lock);
     for (int i = 0; i < late.count; i++)
         synced |= late.synced[i] == status.st_ino;
+    pthread_mutex_unlock(&lock);
     if (!synced)
         fprintf(stderr, "%s was renamed unsynced\n", path);
 }
@@ -122,10 +135,12 @@ static int take_renamed(const char *to, int result)
     snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - to) + 1 : 1, slash ? to : ".");
     if (result != 0 || stat(path, &status) != 0)
         return result;
+    pthread_mutex_lock(&lock);
     for (int i = 0; i < late.directories; i++)
         known |= late.renamed[i] == status.st_ino;
     if (!known && late.directories < DIRECTORIES_MOST)
         late.renamed[late.directories++] = status.st_ino;
+    pthread_mutex_unlock(&lock);
     return result;
 }
 

@@ -160,17 +160,18 @@ static int outputs(struct scratch *scratch)
     return made;
 }
 
-// Copies an image into the watched directory after each output, and then ends the run.
+// Copies an image into the watched directory after each output, and then ends the run. Returns NULL on failure.
 static void *arrive(void *argument)
 {
     struct scratch *scratch = argument;
     size_t size = 0;
+    bool ok = true;
     char name[512], path[512];
     snprintf(path, sizeof(path), "%s", scratch_path(scratch, "in/0.png"));
     char *data = file_read(path, 1 << 20, &size);
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof(name), "%s/arrived/%d.png", scratch->dir, i);
-        CHECK(file_write_atomic(name, data, size));
+        ok = file_write_atomic(name, data, size) && ok;
         snprintf(name, sizeof(name), "%s/out/%d.png", scratch->dir, i);
         for (int ms = 0; access(name, F_OK) != 0 && ms < 10000; ms++)
             usleep(1000);
@@ -179,8 +180,8 @@ static void *arrive(void *argument)
     free(data);
     frail()->signal = SIGTERM;
     snprintf(name, sizeof(name), "%s/arrived/last", scratch->dir);
-    CHECK(file_write_atomic(name, "", 0)); // wakes the run
-    return NULL;
+    ok = file_write_atomic(name, "", 0) && ok; // wakes the run
+    return ok ? scratch : NULL;
 }
 
 // --watch keeps its device open for files that arrive, and continues on the cpu path after its loss.
@@ -198,7 +199,8 @@ static void watch(struct scratch *scratch, bool loses)
     capture_stderr(&scratch->said);
     const int code = batch_command.run(sizeof(argv) / sizeof(*argv) - 1, argv);
     captured_stderr(&scratch->said);
-    pthread_join(thread, NULL);
+    void *arrived = NULL;
+    CHECK(pthread_join(thread, &arrived) == 0 && arrived);
     frail()->signal = 0;
     CHECK(loses == (strstr(scratch->said.text, "continuing on the cpu path") != NULL));
     CHECK_NUMBER(code & ~EXIT_SETTLED, EXIT_OK);
