@@ -24,7 +24,7 @@ struct frail {
     atomic_int misuses;                 // wrong calls of a path, on any thread
     const char *report;                 // this file must not be opened before signals are blocked; NULL: none
     bool held_late;                     // it was opened before
-    int signal;                         // received since the run began
+    atomic_int signal;                  // received since the run began
 };
 struct frail *frail(void); // the only one
 
