@@ -431,11 +431,7 @@ struct tuning {
     double base_ms, gain, part_ms; // of the current one: time in frames, gain so far, time on a part of a frame
     bool replaced;
     struct workers *workers; // that validate
-    struct candidate {
-        int configuration;
-        enum probe_status status;
-        char why[VERDICT_TEXT]; // reason of a failure
-    } candidate[JOBS];
+    struct tuner_trial candidate[JOBS];
 };
 
 // Waits while the tuning rests. Returns false if the job is over.
@@ -504,16 +500,9 @@ static double try_on_frames(struct tuning *t, int configuration, struct opencl_c
     return offer.ms;
 }
 
-static void validate(void *context, int part)
-{
-    struct tuning *t = context;
-    struct candidate *candidate = &t->candidate[part];
-    candidate->status = t->subject->type->validate(t->subject, candidate->configuration, candidate->why);
-}
-
 // Returns the time of a configuration that was validated. INFINITY: it failed, and `why` has the reason. NAN: the job
 // is over.
-static double try_candidate(struct tuning *t, struct candidate *candidate)
+static double try_candidate(struct tuning *t, struct tuner_trial *candidate)
 {
     struct workbench *bench = t->bench;
     const int configuration = candidate->configuration;
@@ -554,27 +543,22 @@ static void report(const struct tuning *t, int tried, int total, int failed)
     pthread_mutex_unlock(&o->lock);
 }
 
-// Takes the next configurations from the search, at most `most`, and validates them. Returns their number.
-static int next_candidates(struct tuning *t, struct search *search, int most)
-{
-    int count = 0;
-    for (int configuration; count < JOBS && count < most && (configuration = search_next(search)) >= 0;)
-        t->candidate[count++] = (struct candidate){.configuration = configuration};
-    if (go_on(t->live, t->number))
-        workers_run(t->workers, validate, t, count);
-    return count;
-}
-
 // Tries configurations until no better one is likely. Returns false if the job is over.
 static bool search(struct tuning *t, struct search *search)
 {
     const int space = t->subject->space.count, total = space < BUDGET ? space : BUDGET;
-    int tried = 0, failed = 0, idle = 0, count;
+    int tried = 0, failed = 0, idle = 0;
     double best_ms = INFINITY;
     report(t, tried, total, failed);
-    while (idle < IDLE && (count = next_candidates(t, search, total - tried)) > 0) {
+    while (idle < IDLE && tried < total) {
+        const int most = total - tried < JOBS ? total - tried : JOBS;
+        if (!go_on(t->live, t->number))
+            return false;
+        const int count = tuner_validate(t->subject, search, t->workers, t->candidate, most);
+        if (count == 0)
+            break;
         for (int i = 0; i < count; i++) {
-            struct candidate *candidate = &t->candidate[i];
+            struct tuner_trial *candidate = &t->candidate[i];
             char text[SUBJECT_TEXT];
             const double ms = go_on(t->live, t->number) ? try_candidate(t, candidate) : NAN;
             if (isnan(ms))

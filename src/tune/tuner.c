@@ -33,14 +33,28 @@ struct tuner {
 
 // ---- the search ----
 
+struct batch {
+    const struct subject *subject;
+    struct tuner_trial *trial;
+};
+
 static void validate(void *context, int part)
 {
-    struct tuner *tuner = context;
-    struct tuner_trial *candidate = &tuner->candidate[part];
+    const struct batch *batch = context;
+    struct tuner_trial *trial = &batch->trial[part];
     const int64_t start_ns = clock_now_ns();
-    const struct subject *subject = tuner->setup->subject;
-    candidate->status = subject->type->validate(subject, candidate->configuration, candidate->why);
-    candidate->validate_ms = clock_ms_since(start_ns);
+    trial->status = batch->subject->type->validate(batch->subject, trial->configuration, trial->why);
+    trial->validate_ms = clock_ms_since(start_ns);
+}
+
+int tuner_validate(const struct subject *subject, struct search *search, struct workers *workers,
+                   struct tuner_trial *trial, int most)
+{
+    int count = 0;
+    for (int configuration; count < most && (configuration = search_next(search)) >= 0;)
+        trial[count++] = (struct tuner_trial){.configuration = configuration};
+    workers_run(workers, validate, &(struct batch){subject, trial}, count);
+    return count;
 }
 
 static double median(const struct tuner_trial *trial)
@@ -165,19 +179,15 @@ static bool search_over(const struct tuner *tuner)
     return setup->seconds > 0 && clock_ms_since(tuner->start_ns) / 1e3 >= setup->seconds;
 }
 
-// Takes the next candidates from the search, at most `jobs`.
+// Takes the next candidates from the search, at most `jobs`, and validates them.
 static void ask(struct tuner *tuner)
 {
-    int left = tuner->setup->budget > 0 ? tuner->setup->budget - tuner->result->state.trials : tuner->jobs;
+    const struct tuner_setup *setup = tuner->setup;
+    int left = setup->budget > 0 ? setup->budget - tuner->result->state.trials : tuner->jobs;
     if (left < 1)
         left = 1; // no default runs yet, or the configuration in use is untried
-    tuner->batch = 0;
-    while (tuner->batch < tuner->jobs && tuner->batch < left) {
-        const int configuration = search_next(tuner->search);
-        if (configuration < 0)
-            break;
-        tuner->candidate[tuner->batch++] = (struct tuner_trial){.configuration = configuration};
-    }
+    tuner->batch = tuner_validate(setup->subject, tuner->search, tuner->workers, tuner->candidate,
+                                  left < tuner->jobs ? left : tuner->jobs);
 }
 
 // Returns false if the device has failed (logged): a kernel may break it for all that follow.
@@ -204,7 +214,7 @@ static bool try_candidate(struct tuner *tuner, int at)
     const bool doubtful = candidate->status == PROBE_NOT_RUN || candidate->status == PROBE_NOT_OPENED ||
                           candidate->status == PROBE_UNKNOWN;
     if (tuner->batch > 1 && doubtful)
-        validate(tuner, at);
+        validate(&(struct batch){tuner->setup->subject, tuner->candidate}, at);
     const bool valid = candidate->status == PROBE_PASSED;
     candidate->ms = candidate->cost = INFINITY;
     if (valid)
@@ -225,7 +235,6 @@ static bool search(struct tuner *tuner)
         ask(tuner);
         if (tuner->batch == 0)
             break;
-        workers_run(tuner->workers, validate, tuner, tuner->batch);
         for (int i = 0; i < tuner->batch && (i == 0 || !search_over(tuner)); i++) {
             if (!try_candidate(tuner, i))
                 return false;

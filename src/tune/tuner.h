@@ -67,6 +67,8 @@ enum { TUNER_RUNS = 3 };
 #define TUNER_GAIN_MIN .02 // smallest gain for which a configuration replaces the current one
 
 struct energy;
+struct search;
+struct workers;
 
 struct tuner_trial {
     int configuration;
@@ -78,6 +80,11 @@ struct tuner_trial {
     enum probe_status status;     // of the validation; PROBE_NOT_RUN: also if it cannot be measured
     char why[VERDICT_TEXT];       // reason of the failure
 };
+
+// Takes the next configurations from the search, at most `most`, and validates them on the workers. Fills the trials'
+// configuration, status, why and validate_ms. Returns their number; 0: none is left.
+int tuner_validate(const struct subject *subject, struct search *search, struct workers *workers,
+                   struct tuner_trial *trial, int most);
 
 // The progress of the tuner. Its memory is valid until tuner_finish.
 struct tuner_state {
