@@ -407,10 +407,9 @@ static enum probe_status try_large(struct pass_task *task, int width, int height
 
 static enum probe_status try_pictures(struct pass_task *task)
 {
-    // Less than a work-group, one pixel, several work-groups, and rows that end inside a block. Formats without odd
-    // sizes have only the even ones; for others, 1870x6 ends inside a block where 334x78 would.
-    static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {334, 78}, {1870, 6}};
-    enum { EVEN = 4 };
+    // Less than a work-group, one pixel, several work-groups, and rows that end inside a block. The last one is for
+    // formats without odd sizes.
+    static const int sizes[][2] = {{16, 16}, {1, 1}, {67, 35}, {333, 77}, {1870, 6}, {334, 78}};
     const struct pass_target target = opencl_pass_target(&task->target, &task->plan, task->number);
     char *error = NULL, why[CHAIN_ERROR];
     const char *reason;
@@ -435,9 +434,10 @@ static enum probe_status try_pictures(struct pass_task *task)
         status = try_picture(task, width, height);
         return status == PROBE_WRONG && time(NULL) != began ? try_picture(task, width, height) : status; // a clock
     }
-    const bool odd = pixfmt_size_ok(rig_pass_shape(&task->target, &task->plan, task->number).format, 1, 1, &reason);
-    for (int i = 0; status == PROBE_PASSED && i < (int)(sizeof(sizes) / sizeof(*sizes)); i++)
-        status = odd && i == EVEN ? status : try_picture(task, sizes[i][0], sizes[i][1]);
+    const enum pixfmt format = rig_pass_shape(&task->target, &task->plan, task->number).format;
+    const size_t count = sizeof(sizes) / sizeof(*sizes) - pixfmt_size_ok(format, 1, 1, &reason);
+    for (size_t i = 0; status == PROBE_PASSED && i < count; i++)
+        status = try_picture(task, sizes[i][0], sizes[i][1]);
     if (status == PROBE_PASSED && task->request.width > 0)
         status = try_large(task, task->request.width, task->request.height);
     return status;
