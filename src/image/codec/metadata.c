@@ -338,7 +338,7 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
     if (!tiff_open(&tiff, data, size))
         return false;
     const uint32_t unit = read_number(&tiff, first_directory(&tiff), TAG_RESOLUTION_UNIT, INCH);
-    const double inch = unit == CENTIMETRE ? 2.54 : unit == INCH;
+    const double inch = unit == CENTIMETRE ? 2.54 : unit == INCH; // of the unit; 0: of none
     for (int i = 0; i < 2; i++) {
         struct ifd_entry entry;
         const size_t at = find_entry(&tiff, first_directory(&tiff), i ? TAG_RESOLUTION_DOWN : TAG_RESOLUTION_ACROSS);
