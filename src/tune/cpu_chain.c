@@ -42,15 +42,12 @@ static const struct cpu_chain *chain_of(const struct subject *subject)
 
 static void add_params(struct space *space, const struct cpu_tuning *preset)
 {
-    char text[16];
     for (int p = 0; p < CPU_PARAMS; p++) {
         space_add_param(space, cpu_params[p].name);
         if (preset->value[p] == CPU_UNSET)
-            space_add_value(space, p, SPACE_ABSENT);
-        for (int i = 0; preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++) {
-            snprintf(text, sizeof(text), "%d", cpu_params[p].value[i]);
-            space_add_value(space, p, text);
-        }
+            space_add_value(space, p, (struct value){VALUE_NONE});
+        for (int i = 0; preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++)
+            space_add_value(space, p, value_of_integer(cpu_params[p].value[i]));
     }
 }
 
@@ -70,8 +67,8 @@ static void tuning_of(const struct space *space, int configuration, struct cpu_t
 {
     const uint16_t *tuple = space_tuple(space, configuration);
     for (int p = 0; p < CPU_PARAMS; p++) {
-        const char *value = space->param[p].value[tuple[p]];
-        tuning->value[p] = strcmp(value, SPACE_ABSENT) == 0 ? CPU_UNSET : atoi(value);
+        const struct value *value = &space->param[p].value[tuple[p]];
+        tuning->value[p] = value->kind == VALUE_NONE ? CPU_UNSET : (int)value->integer;
     }
 }
 

@@ -68,19 +68,18 @@ static void add_choices(struct choices *choices, const struct variant *variant, 
 // Adds the variants of the choices, their parameters, and the values that occur: fewer than the limits of a space.
 static void add_params(struct space *space, const struct choices *choices)
 {
-    char text[16];
     space_add_param(space, "variant"); // PARAM_VARIANT
     for (int i = 0; i < choices->count; i++) {
         const struct variant_choice *choice = &choices->choice[i];
-        space_add_value(space, PARAM_VARIANT, choice->variant->name);
-        for (const struct variant_param *param = choice->variant->param; param->name; param++) {
-            const int found = space_find_param(space, param->name);
-            snprintf(text, sizeof(text), "%d", choice->value[param - choice->variant->param]);
-            space_add_value(space, found < 0 ? space_add_param(space, param->name) : found, text);
+        space_add_value(space, PARAM_VARIANT, value_of_text(choice->variant->name));
+        for (int k = 0; choice->variant->param[k].name; k++) {
+            const int found = space_find_param(space, choice->variant->param[k].name);
+            space_add_value(space, found < 0 ? space_add_param(space, choice->variant->param[k].name) : found,
+                            value_of_integer(choice->value[k]));
         }
     }
     for (int i = 1; i < space->params; i++) {
-        space_add_value(space, i, SPACE_ABSENT);
+        space_add_value(space, i, (struct value){VALUE_NONE});
         space_sort_values(space, i);
     }
 }
@@ -88,19 +87,16 @@ static void add_params(struct space *space, const struct choices *choices)
 // Writes the tuple of a choice. Returns false if the space does not have one of its values.
 static bool tuple_of(const struct space *space, const struct variant_choice *choice, uint16_t tuple[SPACE_PARAMS])
 {
-    char text[16];
     for (int i = 0; i < space->params; i++) {
-        int value = i == PARAM_VARIANT ? space_find_value(space, i, choice->variant->name)
-                                       : space_find_value(space, i, SPACE_ABSENT);
+        struct value value = {VALUE_NONE};
         for (int k = 0; choice->variant->param[k].name; k++) {
-            if (strcmp(choice->variant->param[k].name, space->param[i].name) == 0) {
-                snprintf(text, sizeof(text), "%d", choice->value[k]);
-                value = space_find_value(space, i, text);
-            }
+            if (strcmp(choice->variant->param[k].name, space->param[i].name) == 0)
+                value = value_of_integer(choice->value[k]);
         }
-        if (value < 0)
+        const int found = space_find_value(space, i, i == PARAM_VARIANT ? value_of_text(choice->variant->name) : value);
+        if (found < 0)
             return false;
-        tuple[i] = (uint16_t)value;
+        tuple[i] = (uint16_t)found;
     }
     return true;
 }
@@ -140,10 +136,10 @@ struct variant_choice tune_pass_choice(const struct subject *subject, int config
     const struct space *space = &subject->space;
     const uint16_t *tuple = space_tuple(space, configuration);
     struct variant_choice choice = {0};
-    variant_parse(&choice, space->param[PARAM_VARIANT].value[tuple[PARAM_VARIANT]]);
+    variant_parse(&choice, space->param[PARAM_VARIANT].value[tuple[PARAM_VARIANT]].text);
     for (int k = 0; choice.variant->param[k].name; k++) {
         const int param = space_find_param(space, choice.variant->param[k].name);
-        choice.value[k] = atoi(space->param[param].value[tuple[param]]);
+        choice.value[k] = (int)space->param[param].value[tuple[param]].integer;
     }
     return choice;
 }

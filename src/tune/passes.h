@@ -17,7 +17,7 @@ struct tune_target {
 
 // Opens pass `number` of a plan of the chain, with or without tiles (variant.tiles). Its space has the allowed
 // configurations of all variants that are for this type of device and fit the pass. Parameter 0 is the variant. The
-// value of each other parameter is SPACE_ABSENT for variants that do not have it. The presets are the defaults of the
+// value of each other parameter is VALUE_NONE for variants that do not have it. The presets are the defaults of the
 // variants.
 //
 // - `validate` runs the pass on small pictures with odd sizes, and compares the output with the cpu path's. It also

@@ -37,11 +37,10 @@ static const double weight_min = 1 / 64.0, weight_max = 16;
 
 // Returns the number of factors of 2. Many devices are fast with a width that has many: 48 is between 32 and 64, but
 // differs from both.
-static double twos(const char *text)
+static float twos(const struct value *value)
 {
-    char *end;
-    const long number = strtol(text, &end, 10);
-    return end == text || *end || number < 1 ? 0 : __builtin_ctzl((unsigned long)number);
+    int64_t number;
+    return value_whole(value, &number) && number > 0 ? (float)__builtin_ctzll((unsigned long long)number) : 0;
 }
 
 static void model_open(struct model *model, const struct space *space)
@@ -56,7 +55,7 @@ static void model_open(struct model *model, const struct space *space)
         model->place[p] = xmalloc(2 * sizeof(*model->place[p]) * (size_t)param->values);
         for (int v = 0; v < param->values; v++) {
             model->place[p][2 * v] = param->values > 1 ? (float)v / (float)(param->values - 1) : 0;
-            model->place[p][2 * v + 1] = (float)twos(param->value[v]);
+            model->place[p][2 * v + 1] = twos(&param->value[v]);
         }
     }
     model->part = params > together ? together / params : 1;

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TABLE_BYTES = 1 << 30, RESULTS_MAX = 1000000, VALUE_TEXT = 256, PROBLEM = 512 };
+enum { TABLE_BYTES = 1 << 30, RESULTS_MAX = 1000000, PROBLEM = 512 };
 
 static const char *const state_names[] = {
     [T4_UNTRIED] = "",        [T4_CORRECT] = "correct",         [T4_COMPILE] = "compile",
@@ -72,24 +72,17 @@ static double unit_ms(const char *name)
 
 // ---- reading ----
 
-// Writes a parameter's value as text.
-static bool value_text(struct reader *reader, const char *name, const json_t *value, char text[VALUE_TEXT])
+// Returns the value of a parameter in a configuration; VALUE_NONE: refused.
+static struct value value_in(struct reader *reader, const json_t *configuration, const char *name)
 {
-    int length = -1;
-    if (json_is_integer(value))
-        length = snprintf(text, VALUE_TEXT, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_string(value))
-        length = snprintf(text, VALUE_TEXT, "%s", json_string_value(value));
-    else if (json_is_boolean(value))
-        length = snprintf(text, VALUE_TEXT, "%s", json_is_true(value) ? "true" : "false");
-    else if (json_is_real(value)) {
-        length = snprintf(text, VALUE_TEXT, "%.15g", json_real_value(value));
-        if (strtod(text, NULL) != json_real_value(value))
-            length = snprintf(text, VALUE_TEXT, "%.17g", json_real_value(value));
-    }
-    if (length < 0)
-        return refuse(reader, "parameter '%s' is not a number, text, true or false", name);
-    return length < VALUE_TEXT || refuse(reader, "the value of parameter '%s' has over %d bytes", name, VALUE_TEXT - 1);
+    const struct value value = value_of_json(json_object_get(configuration, name));
+    if (value.kind == VALUE_NONE)
+        refuse(reader, "parameter '%s' is not a number, text, true or false", name);
+    else if (value.length < VALUE_TEXT_MAX)
+        return value;
+    else
+        refuse(reader, "the value of parameter '%s' has over %d bytes", name, VALUE_TEXT_MAX - 1);
+    return (struct value){VALUE_NONE};
 }
 
 // Returns the configuration of result `at`. NULL: refused, because its parameters are not the space's. A space without
@@ -132,12 +125,12 @@ static bool add_values(struct reader *reader)
 {
     struct space *space = &reader->table->space;
     json_t *configuration = configuration_at(reader);
-    char text[VALUE_TEXT];
     for (int p = 0; configuration && p < space->params; p++) {
         const char *name = space->param[p].name;
-        if (!value_text(reader, name, json_object_get(configuration, name), text))
+        const struct value value = value_in(reader, configuration, name);
+        if (value.kind == VALUE_NONE)
             return false;
-        if (space_add_value(space, p, text) < 0)
+        if (space_add_value(space, p, value) < 0)
             return refuse(reader, "parameter '%s' has over %d values", name, SPACE_VALUES);
     }
     return configuration;
@@ -148,11 +141,8 @@ static void read_tuple(struct reader *reader, uint16_t tuple[SPACE_PARAMS])
 {
     struct space *space = &reader->table->space;
     json_t *configuration = configuration_at(reader);
-    char text[VALUE_TEXT];
-    for (int p = 0; p < space->params; p++) {
-        value_text(reader, space->param[p].name, json_object_get(configuration, space->param[p].name), text);
-        tuple[p] = (uint16_t)space_find_value(space, p, text);
-    }
+    for (int p = 0; p < space->params; p++)
+        tuple[p] = (uint16_t)space_find_value(space, p, value_in(reader, configuration, space->param[p].name));
 }
 
 // Reads the results' configurations. The order of values decides which tuples are neighbours, so the values come first.
@@ -383,16 +373,6 @@ bool t4_read(struct t4_table *table, const char *path)
 
 // ---- writing ----
 
-// Returns a value as a JSON number or boolean if its text is one, otherwise as a string.
-static json_t *value_json(const char *text)
-{
-    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    if (json_is_number(value) || json_is_boolean(value))
-        return value;
-    json_decref(value);
-    return json_string(text);
-}
-
 static json_t *trial_json(const struct subject *subject, const struct tuner_trial *trial)
 {
     static const enum t4_state states[] = {
@@ -407,7 +387,7 @@ static json_t *trial_json(const struct subject *subject, const struct tuner_tria
     const enum t4_state state = states[trial->status - PROBE_ANSWERS];
     json_t *values = json_object(), *runs = json_array(), *metrics = NULL, *metric;
     for (int p = 0; p < space->params; p++)
-        json_object_set_new(values, space->param[p].name, value_json(space->param[p].value[tuple[p]]));
+        json_object_set_new(values, space->param[p].name, value_json(&space->param[p].value[tuple[p]]));
     for (int i = 0; i < trial->runs && !isinf(trial->ms); i++)
         json_array_append_new(runs, json_real(trial->run_ms[i]));
     json_t *times =

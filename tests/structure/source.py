@@ -74,7 +74,7 @@ HOMES = {
     r"arm_neon\.h": r"src/base/vector\.h",
     r"jansson\.h":
         r"src/(command/.*|control/.*|bench/(bench|results)|inspect/.*|batch/(batch|merge|report)|"
-        r"tune/(kernel/(spec_read|user_kernel)|study)|base/(json_text|trace)|"
+        r"tune/(kernel/(spec_read|user_kernel)|space|study)|base/(json_text|trace)|"
         r"lane/(lane_camera|score)|path/backend|source/video_info)\.c",
 }
 # Rows of tables, and the only files that may name them. Other code reads columns, so that it works with new rows.

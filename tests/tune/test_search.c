@@ -18,11 +18,8 @@ static void make_space(struct space *space)
     *space = (struct space){0};
     for (int p = 0; p < 4; p++) {
         CHECK(space_add_param(space, params[p].name) == p);
-        for (int v = 0; v < params[p].values; v++) {
-            char text[8];
-            snprintf(text, sizeof(text), "%d", 1 << v);
-            CHECK(space_add_value(space, p, text) == v);
-        }
+        for (int v = 0; v < params[p].values; v++)
+            CHECK(space_add_value(space, p, value_of_integer(1 << v)) == v);
     }
     for (int i = 2 * MOST; i-- > 0;) { // each twice, and backwards
         const int c = i % MOST;
@@ -62,29 +59,65 @@ static void test_space(void)
     CHECK_NUMBER(space_neighbours(&space, at, near, 5), 5);
     CHECK_NUMBER(space_find_param(&space, "HEIGHT"), 2);
     CHECK_NUMBER(space_find_param(&space, "height"), -1);
-    CHECK_NUMBER(space_find_value(&space, 1, "16"), 4);
+    CHECK_NUMBER(space_find_value(&space, 1, value_of_real(16)), 4);
     space_finish(&space);
     CHECK_NUMBER(space.count, 0);
+}
+
+static const char *printed(struct value value)
+{
+    static char text[VALUE_TEXT_MAX];
+    value_print(&value, text, sizeof(text));
+    return text;
+}
+
+// A text is a number only if the number is printed in the same way.
+static void test_texts(void)
+{
+    static const struct {
+        const char *text;
+        enum value_kind kind;
+    } texts[] = {{"16", VALUE_INTEGER},
+                 {"-3", VALUE_INTEGER},
+                 {"0.5", VALUE_REAL},
+                 {"2.0", VALUE_REAL},
+                 {"007", VALUE_TEXT},
+                 {"1.50", VALUE_TEXT},
+                 {"", VALUE_TEXT},
+                 {"-", VALUE_TEXT},
+                 {"nan", VALUE_TEXT},
+                 {"float4", VALUE_TEXT},
+                 {"99999999999999999999", VALUE_TEXT}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        CHECK_NUMBER(value_of_text(texts[i].text).kind, texts[i].kind);
+        CHECK_TEXT(printed(value_of_text(texts[i].text)), texts[i].text);
+    }
+    CHECK_TEXT(printed(value_of_real(1.0 / 3)), "0.33333333333333331");
+    CHECK_TEXT(printed(value_of_real(3)), "3.0");
+    CHECK(value_of_real(INFINITY).kind == VALUE_NONE);
 }
 
 // A neighbour may be some values away. Values are sorted as numbers, or not at all.
 static void test_values(void)
 {
     struct space space;
-    const char *const numbers[] = {"16", SPACE_ABSENT, "2", "0.5", "100"}, *const words[] = {"none", "all", "1"};
+    const struct value numbers[] = {
+        value_of_integer(16), {VALUE_NONE}, value_of_integer(2), value_of_real(0.5), value_of_integer(100)};
+    const char *const words[] = {"none", "all", "1"};
     space = (struct space){0};
     space_add_param(&space, "number");
     space_add_param(&space, "word");
     for (int i = 0; i < 5; i++)
         space_add_value(&space, 0, numbers[i]);
     for (int i = 0; i < 3; i++)
-        space_add_value(&space, 1, words[i]);
+        space_add_value(&space, 1, value_of_text(words[i]));
+    CHECK_NUMBER(space_find_value(&space, 0, value_of_real(2)), 2);
     space_sort_values(&space, 0);
     space_sort_values(&space, 1);
-    CHECK_TEXT(space.param[0].value[0], "0.5");
-    CHECK_TEXT(space.param[0].value[3], "100");
-    CHECK_TEXT(space.param[0].value[4], SPACE_ABSENT);
-    CHECK_TEXT(space.param[1].value[0], "none");
+    CHECK_TEXT(printed(space.param[0].value[0]), "0.5");
+    CHECK_TEXT(printed(space.param[0].value[3]), "100");
+    CHECK_TEXT(printed(space.param[0].value[4]), "-");
+    CHECK_TEXT(printed(space.param[1].value[0]), "none");
     const uint16_t tuples[][2] = {{3, 0}, {0, 0}, {0, 2}};
     for (int i = 0; i < 3; i++)
         space_add(&space, tuples[i]);
@@ -172,7 +205,7 @@ static void test_pairs(void)
     for (int p = 0; p < PARAMS; p++) {
         space_add_param(&space, (char[]){(char)('A' + p), '\0'});
         for (int v = 0; v < VALUES; v++)
-            space_add_value(&space, p, (char[]){(char)('0' + v), '\0'});
+            space_add_value(&space, p, value_of_integer(v));
     }
     for (int c = 0; c < CONFIGURATIONS; c++) {
         for (int p = 0, rest = c; p < PARAMS; p++, rest /= VALUES)
@@ -243,6 +276,7 @@ static void test_extremes(bool random)
 int main(void)
 {
     test_space();
+    test_texts();
     test_values();
     for (int random = 0; random <= 1; random++) {
         test_search(random);

@@ -227,9 +227,7 @@ static void make_space(void)
     subject.space = (struct space){0};
     CHECK(space_add_param(&subject.space, "N") == 0);
     for (uint16_t i = 0; i < CONFIGURATIONS; i++) {
-        char text[8];
-        snprintf(text, sizeof(text), "%d", i);
-        CHECK(space_add_value(&subject.space, 0, text) == i);
+        CHECK(space_add_value(&subject.space, 0, value_of_integer(i)) == i);
         space_add(&subject.space, &i);
     }
     space_sort(&subject.space);

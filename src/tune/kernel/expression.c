@@ -23,34 +23,9 @@ static struct value parse_unary(struct parser *parser);
 
 // ---- values ----
 
-struct value value_of_integer(int64_t integer)
-{
-    return (struct value){.kind = VALUE_INTEGER, .integer = integer};
-}
-
 static struct value none(const char *problem)
 {
     return (struct value){.kind = VALUE_NONE, .problem = problem};
-}
-
-struct value value_of_real(double real)
-{
-    return isfinite(real) ? (struct value){.kind = VALUE_REAL, .real = real}
-                          : none("a number is too large, or is not a number");
-}
-
-struct value value_of_text(const char *text)
-{
-    char *end;
-    if (text[0] == '-' || isdigit((unsigned char)text[0]) || text[0] == '.') {
-        const long long integer = strtoll(text, &end, 10);
-        if (!*end && end > text && strlen(text) < 19)
-            return value_of_integer(integer);
-        const double real = strtod(text, &end);
-        if (!*end && end > text && isfinite(real))
-            return value_of_real(real);
-    }
-    return (struct value){.kind = VALUE_TEXT, .text = text, .length = (int)strlen(text)};
 }
 
 static bool is_number(const struct value *value)
@@ -58,42 +33,9 @@ static bool is_number(const struct value *value)
     return value->kind == VALUE_INTEGER || value->kind == VALUE_REAL;
 }
 
-double value_number(const struct value *value)
-{
-    if (value->kind == VALUE_INTEGER)
-        return (double)value->integer;
-    return value->kind == VALUE_REAL ? value->real : NAN;
-}
-
-bool value_whole(const struct value *value, int64_t *integer)
-{
-    if (value->kind == VALUE_REAL && fabs(value->real) < 0x1p62 && floor(value->real) == value->real)
-        *integer = (int64_t)value->real;
-    else if (value->kind == VALUE_INTEGER)
-        *integer = value->integer;
-    else
-        return false;
-    return true;
-}
-
 bool value_true(const struct value *value)
 {
     return value->kind == VALUE_TEXT ? value->length > 0 : is_number(value) && value_number(value) != 0;
-}
-
-void value_print(const struct value *value, char *text, size_t bytes)
-{
-    if (value->kind == VALUE_INTEGER) {
-        snprintf(text, bytes, "%lld", (long long)value->integer);
-    } else if (value->kind == VALUE_REAL) {
-        char digits[32];
-        snprintf(digits, sizeof(digits), "%.15g", value->real);
-        if (strtod(digits, NULL) != value->real)
-            snprintf(digits, sizeof(digits), "%.17g", value->real);
-        snprintf(text, bytes, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
-    } else {
-        snprintf(text, bytes, "%.*s", value->length, value->text);
-    }
 }
 
 // ---- operations ----
@@ -174,31 +116,13 @@ static struct value compute(char op, const struct value *a, const struct value *
     }
 }
 
-// Sets *order as strcmp does. False: a number and a text, or a VALUE_NONE.
-static bool compare(const struct value *a, const struct value *b, int *order)
-{
-    if (a->kind == VALUE_INTEGER && b->kind == VALUE_INTEGER) {
-        *order = (a->integer > b->integer) - (a->integer < b->integer);
-    } else if (is_number(a) && is_number(b)) {
-        const double x = value_number(a), y = value_number(b);
-        *order = (x > y) - (x < y);
-    } else if (a->kind == VALUE_TEXT && b->kind == VALUE_TEXT) {
-        const int common = a->length < b->length ? a->length : b->length;
-        const int first = memcmp(a->text, b->text, (size_t)common);
-        *order = first != 0 ? first : (a->length > b->length) - (a->length < b->length);
-    } else {
-        return false;
-    }
-    return true;
-}
-
 // A number and a text are not equal.
 static struct value equals(const struct value *a, const struct value *b)
 {
     int order;
     if (a->kind == VALUE_NONE || b->kind == VALUE_NONE)
         return a->kind == VALUE_NONE ? *a : *b;
-    return value_of_integer(compare(a, b, &order) && order == 0);
+    return value_of_integer(value_compare(a, b, &order) && order == 0);
 }
 
 static struct value negate(const struct value *value)
@@ -494,7 +418,7 @@ static struct value order_result(const char *op, const struct value *a, const st
     }
     if (a->kind == VALUE_NONE || b->kind == VALUE_NONE)
         return a->kind == VALUE_NONE ? *a : *b;
-    if (!compare(a, b, &order))
+    if (!value_compare(a, b, &order))
         return none("it compares a number and a text");
     const bool less = op[0] == '<';
     return value_of_integer((op[1] == '=' && order == 0) || (less ? order < 0 : order > 0));

@@ -290,8 +290,11 @@ char *spec_program(const struct spec *spec, const struct spec_launch *launch, co
     char *text = NULL;
     size_t bytes;
     FILE *out = xmemstream(&text, &bytes);
-    for (int p = 0; p < spec->space.params; p++)
-        fprintf(out, "#define %s %s\n", spec->space.param[p].name, spec->space.param[p].value[tuple[p]]);
+    for (int p = 0; p < spec->space.params; p++) {
+        char value[VALUE_TEXT_MAX];
+        value_print(&spec->space.param[p].value[tuple[p]], value, sizeof(value));
+        fprintf(out, "#define %s %s\n", spec->space.param[p].name, value);
+    }
     fputs(launch->macros ? launch->macros : "", out);
     if (kernel->included[0])
         fprintf(out, "// included: %s\n", kernel->included); // for the keys of cached programs

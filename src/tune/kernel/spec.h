@@ -12,33 +12,7 @@
 
 enum { EXPRESSION_TEXT = 4096, EXPRESSION_DEPTH = 32, EXPRESSION_WHY = 160 };
 
-enum value_kind {
-    VALUE_NONE, // it cannot be computed: `problem`
-    VALUE_INTEGER,
-    VALUE_REAL,
-    VALUE_TEXT,
-};
-
-struct value {
-    enum value_kind kind;
-    int64_t integer;
-    double real;
-    const char *text; // `length` bytes, borrowed
-    int length;
-    const char *problem; // a static text, such as "it divides by zero"
-};
-
-struct value value_of_integer(int64_t integer);
-struct value value_of_real(double real);
-// The number that the whole text is, or else the text, which is borrowed.
-struct value value_of_text(const char *text);
-double value_number(const struct value *value); // of an integer or a real; otherwise NAN
-// Returns true if the value is an integer, or a real that is one; *integer is then its value.
-bool value_whole(const struct value *value, int64_t *integer);
 bool value_true(const struct value *value); // neither 0 nor an empty text
-// Writes the value as a kernel needs it: a real number has a point.
-void value_print(const struct value *value, char *text, size_t bytes);
-
 // Sets the value of a name, or of name[index] if `index` is not -1. Returns false if there is no such name. `name` is
 // not NUL-terminated.
 typedef bool expression_names(void *context, const char *name, int length, int64_t index, struct value *value);

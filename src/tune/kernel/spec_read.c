@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_BYTES = 64, VALUE_MAX = 200, VALUE_BYTES = VALUE_MAX + 2 }; // a text that was cut is over VALUE_MAX
+enum { NAME_BYTES = 64, VALUE_MAX = 200 };
 static const struct spec_tolerance default_tolerance = {SPEC_EACH_DEFAULT, 1e-4}; // KTT's threshold
 
 // The state while a description is read.
@@ -133,45 +133,29 @@ static bool is_identifier(const char *name)
     return length > 0 && length < NAME_BYTES && !name[length] && !isdigit((unsigned char)name[0]);
 }
 
-static bool add_value(struct reader *reader, int param, const char *text)
-{
-    if (strlen(text) > VALUE_MAX || strpbrk(text, "\n\r\\"))
-        return refuse(reader, "a value has over %d bytes, or a line feed or backslash", VALUE_MAX);
-    if (space_find_value(&reader->spec->space, param, text) >= 0)
-        return refuse(reader, "duplicate value '%s'", text);
-    return space_add_value(&reader->spec->space, param, text) >= 0 ||
-           refuse(reader, "there are over %d values", SPACE_VALUES);
-}
-
-// Writes a JSON number, text or boolean as the text of a value.
-static bool print_json_value(const json_t *json, char text[VALUE_BYTES])
-{
-    struct value value = {.kind = VALUE_NONE};
-    if (json_is_integer(json))
-        value = value_of_integer(json_integer_value(json));
-    else if (json_is_real(json))
-        value = value_of_real(json_real_value(json));
-    else if (json_is_boolean(json))
-        value = value_of_integer(json_is_true(json));
-    else if (json_is_string(json))
-        value = (struct value){VALUE_TEXT, .text = json_string_value(json), .length = (int)json_string_length(json)};
-    if (value.kind != VALUE_NONE)
-        value_print(&value, text, VALUE_BYTES);
-    return value.kind != VALUE_NONE;
-}
-
 struct values {
     struct reader *reader;
     int param;
     bool refused;
 };
 
-static bool add_listed(void *context, const struct value *value)
+static bool check_value(struct values *values, const struct value *value)
+{
+    struct space *space = &values->reader->spec->space;
+    char text[VALUE_TEXT_MAX];
+    value_print(value, text, sizeof(text));
+    if (strlen(text) > VALUE_MAX || strpbrk(text, "\n\r\\"))
+        return refuse(values->reader, "a value has over %d bytes, or a line feed or backslash", VALUE_MAX);
+    if (space_find_value(space, values->param, *value) >= 0)
+        return refuse(values->reader, "duplicate value '%s'", text);
+    return space_add_value(space, values->param, *value) >= 0 ||
+           refuse(values->reader, "there are over %d values", SPACE_VALUES);
+}
+
+static bool add_value(void *context, const struct value *value)
 {
     struct values *values = context;
-    char text[VALUE_BYTES];
-    value_print(value, text, VALUE_BYTES);
-    values->refused = !add_value(values->reader, values->param, text);
+    values->refused = !check_value(values, value);
     return !values->refused;
 }
 
@@ -180,14 +164,15 @@ static bool add_values(struct reader *reader, int param, const json_t *list)
     struct values values = {reader, param, false};
     const json_t *element;
     size_t i;
-    char text[VALUE_BYTES], why[EXPRESSION_WHY] = "";
-    if (json_is_string(list) && !expression_list(json_string_value(list), add_listed, &values, why))
+    char why[EXPRESSION_WHY] = "";
+    if (json_is_string(list) && !expression_list(json_string_value(list), add_value, &values, why))
         return values.refused ? false : refuse(reader, "Values '%.60s': %s", json_string_value(list), why);
     json_array_foreach((json_t *)list, i, element)
     {
-        if (!print_json_value(element, text))
+        const struct value value = value_of_json(element);
+        if (value.kind == VALUE_NONE)
             return refuse(reader, "Values[%zu] is not a number or text", i);
-        if (!add_value(reader, param, text))
+        if (!add_value(&values, &value))
             return false;
     }
     return reader->spec->space.param[param].values > 0 || refuse(reader, "the list Values is missing or empty");
@@ -198,7 +183,6 @@ static bool read_param(struct reader *reader, const json_t *json)
     static const char *const known[] = {"Name", "Type", "Values", "Default", NULL};
     struct spec *spec = reader->spec;
     const char *name = need_text(reader, json, "Name");
-    char text[VALUE_BYTES];
     if (!name)
         return false;
     if (!is_identifier(name))
@@ -213,7 +197,7 @@ static bool read_param(struct reader *reader, const json_t *json)
     note_ignored(reader, json, known);
     space_sort_values(&spec->space, param);
     const json_t *preset = json_object_get(json, "Default");
-    spec->preset[param] = preset && print_json_value(preset, text) ? space_find_value(&spec->space, param, text) : -1;
+    spec->preset[param] = preset ? space_find_value(&spec->space, param, value_of_json(preset)) : -1;
     return !preset || spec->preset[param] >= 0 || refuse(reader, "Default is not one of the values");
 }
 

@@ -41,7 +41,7 @@ static bool find_name(void *context, const char *name, int length, int64_t index
         if (strlen(param->name) != (size_t)length || memcmp(param->name, name, (size_t)length) != 0)
             continue;
         // The values are sorted.
-        *value = value_of_text(param->value[scope->tuple ? scope->tuple[p] : param->values - 1]);
+        *value = param->value[scope->tuple ? scope->tuple[p] : param->values - 1];
         scope->params |= (uint32_t)1 << p;
         return true;
     }

@@ -117,6 +117,13 @@ static void test_scalar(void)
     spec_finish(&spec);
 }
 
+static const char *printed(const struct value *value)
+{
+    static char text[VALUE_TEXT_MAX];
+    value_print(value, text, sizeof(text));
+    return text;
+}
+
 // Values are as in the description, so that a kernel computes with reals where it has reals.
 static void test_values(void)
 {
@@ -127,13 +134,13 @@ static void test_values(void)
         SPEC(PARAM("X", "[2.0, 0.5, 1e30]") "," PARAM("N", "[true, \"a b\"]") "," PARAM("M", "\"[4 / 2, 7 // 2]\""), "",
              "\"Profiling\":0," KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")),
         why));
-    CHECK_TEXT(spec.space.param[0].value[0], "0.5");
-    CHECK_TEXT(spec.space.param[0].value[1], "2.0");
-    CHECK_TEXT(spec.space.param[0].value[2], "1e+30");
-    CHECK_TEXT(spec.space.param[1].value[0], "1");
-    CHECK_TEXT(spec.space.param[1].value[1], "a b");
-    CHECK_TEXT(spec.space.param[2].value[0], "2.0");
-    CHECK_TEXT(spec.space.param[2].value[1], "3");
+    CHECK_TEXT(printed(&spec.space.param[0].value[0]), "0.5");
+    CHECK_TEXT(printed(&spec.space.param[0].value[1]), "2.0");
+    CHECK_TEXT(printed(&spec.space.param[0].value[2]), "1e+30");
+    CHECK_TEXT(printed(&spec.space.param[1].value[0]), "1");
+    CHECK_TEXT(printed(&spec.space.param[1].value[1]), "a b");
+    CHECK_TEXT(printed(&spec.space.param[2].value[0]), "2.0");
+    CHECK_TEXT(printed(&spec.space.param[2].value[1]), "3");
     CHECK_TEXT(spec.ignored, "Profiling");
     spec_finish(&spec);
 }
