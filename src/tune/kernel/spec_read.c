@@ -243,11 +243,13 @@ static bool read_space(struct reader *reader, const json_t *json)
 
 // ---- the arguments ----
 
-// Returns true if a member is true, or a number except for 0.
-static bool is_set(const json_t *json, const char *key)
+// Reads a member that is true or not 0; false if it is missing.
+static bool read_flag(struct reader *reader, const json_t *json, const char *key, bool *flag)
 {
-    const json_t *value = json_object_get(json, key);
-    return json_is_true(value) || json_integer_value(value) != 0;
+    const json_t *member = json_object_get(json, key);
+    const struct value value = member ? value_of_json(member) : value_of_integer(0);
+    *flag = value.integer != 0;
+    return value.kind == VALUE_INTEGER || refuse(reader, "%s is not true, false, 1 or 0", key);
 }
 
 // Reads the size of a struct.
@@ -284,7 +286,9 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
             snprintf(text, sizeof(text), lanes[l] > 1 ? "%s%d" : "%s", types[t].name, lanes[l]);
             if (strcasecmp(text, name) != 0)
                 continue;
-            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l], is_set(json, "Normalized")};
+            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l], false};
+            if (!read_flag(reader, json, "Normalized", &type->normalized))
+                return false;
             return strcmp(types[t].name, "custom") != 0 || read_struct(reader, json, type);
         }
     }
@@ -397,9 +401,8 @@ static bool read_argument(struct reader *reader, const json_t *json)
     const enum spec_memory memory = argument->memory = memories[word];
     spec->loops = reader->composed && memory != SPEC_VECTOR ? SPEC_LOOPS : 0;
     argument->access = (enum spec_access)access;
-    argument->output = is_set(json, "Output");
     note_ignored(reader, json, known + (word != IMAGE));
-    if (!read_type(reader, json, &argument->type))
+    if (!read_flag(reader, json, "Output", &argument->output) || !read_type(reader, json, &argument->type))
         return false;
     if (memory == SPEC_VECTOR && !size)
         return refuse(reader, "Size is missing; an argument that is one number needs \"MemoryType\": \"Scalar\"");
