@@ -371,8 +371,6 @@ cl_int opencl_pass_run(const struct opencl_pass *opened, cl_command_queue queue,
     return result;
 }
 
-// ---- the chain ----
-
 // ---- plan ----
 
 struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_image)
@@ -447,9 +445,7 @@ static bool choose(const struct opencl_target *target, const struct plan *plan, 
     return tiled;
 }
 
-// Plans the chain and chooses the variants of its passes. A variant that the setup names is not probed. Returns true if
-// the plan has tiles.
-static bool plan_passes(struct plan *plan, struct pass_choice *choices, const struct opencl_target *target,
+bool opencl_plan_passes(struct plan *plan, struct pass_choice choices[PLAN_PASSES], const struct opencl_target *target,
                         const struct chain *chain)
 {
     const bool probed = !target->wanted.variant;
@@ -472,7 +468,7 @@ int opencl_variants(const struct path_setup *setup, const char *names[PATH_VARIA
     for (int v = 0; variants[v] && count < PATH_VARIANTS; v++) {
         bool used = false;
         target.wanted = (struct variant_choice){.variant = variants[v]};
-        plan_passes(plan, choices, &target, setup->chain);
+        opencl_plan_passes(plan, choices, &target, setup->chain);
         for (int i = 0; i < plan->count; i++)
             used = used || choices[i].choice.variant == variants[v];
         if (used && variants[v]->devices & setup->device->info.type && strcmp(variants[v]->name, names[0]) != 0)
@@ -596,7 +592,7 @@ struct opencl_chain *opencl_chain_open(const struct opencl_target *target, const
 {
     struct opencl_chain *opened = xalloc(sizeof(*opened));
     struct pass_choice choices[PLAN_PASSES];
-    opened->tiles = plan_passes(&opened->plan, choices, target, chain);
+    opened->tiles = opencl_plan_passes(&opened->plan, choices, target, chain);
     opened = open_passes(opened, target, choices, error);
     if (opened)
         log_tuned(opened);

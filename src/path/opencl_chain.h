@@ -100,6 +100,10 @@ struct opencl_chain {
 struct opencl_target opencl_target_make(const struct path_setup *setup, bool to_image);
 // Plans a chain. `tiles`: a pass may convert and filter before its stencil (variant.tiles).
 void opencl_plan(struct plan *plan, const struct opencl_target *target, const struct chain *chain, bool tiles);
+// Plans a chain, with tiles if there are variants for that, and chooses the variants of its passes. A variant that the
+// target names is not probed. Returns true if the plan has tiles.
+bool opencl_plan_passes(struct plan *plan, struct pass_choice choices[PLAN_PASSES], const struct opencl_target *target,
+                        const struct chain *chain);
 // Returns what pass `number` of the plan reads and writes.
 struct pass_target opencl_pass_target(const struct opencl_target *target, const struct plan *plan, int number);
 

@@ -192,46 +192,6 @@ static struct opencl_target chain_target(const struct tune_target *target)
     return (struct opencl_target){.device = target->device, .input = target->input, .to_image = target->to_image};
 }
 
-static bool has_variants(const struct opencl_target *target, const struct plan *plan)
-{
-    for (int i = 0; i < plan->count; i++) {
-        const struct pass_target reads = opencl_pass_target(target, plan, i);
-        const struct variant_pass of = {&plan->pass[i], &reads, &target->device->info};
-        bool found = false;
-        for (int v = 0; variants[v]; v++) {
-            const struct variant_choice preset = variant_preset(variants[v], &of);
-            found = found || (is_candidate(variants[v], &of) && variant_fits(&preset, &of));
-        }
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-// The numbers of passes of a chain's two plans. 0: the device has no variant for a pass of the plan, or the plan
-// without tiles is the other one.
-struct plans {
-    int fused, split;
-};
-
-static struct plans count_passes(const struct tune_target *target)
-{
-    struct plans plans = {0};
-    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
-    const struct opencl_target opencl = chain_target(target);
-    opencl_plan(plan, &opencl, target->chain, true);
-    const int fused = plan->count;
-    if (has_variants(&opencl, plan))
-        plans.fused = fused;
-    plan_free(plan);
-    opencl_plan(plan, &opencl, target->chain, false);
-    if (plans.fused == 0 || plan->count != fused)
-        plans.split = plan->count;
-    plan_free(plan);
-    free(plan);
-    return plans;
-}
-
 // Returns the number of pictures. In real use, a camera's frame is in the caches, and a larger picture is not.
 static int picture_count(const struct image_shape *shape)
 {
@@ -305,45 +265,22 @@ static void close_pass(struct subject *subject)
     free(pass);
 }
 
-// Returns true if the pass converts or filters before its stencil. The chain's other plan then has two passes for it.
-static bool is_fused(const struct subject *subject)
-{
-    const struct tune_pass *pass = pass_of(subject);
-    return pass_prepares_input(pass->of.pass, pass->reads.format);
-}
-
-// Returns true if a stored result makes other commands use the plan `split` instead of this fused pass.
-static bool runs_split(const struct subject *subject)
-{
-    const struct tune_pass *pass = pass_of(subject);
-    const struct image_shape *input = &pass->target.input;
-    struct pass_choice found;
-    return is_fused(subject) &&
-           pass_tuned(pass->target.device, &pass->of, input->width, input->height, NULL, NULL, &found) &&
-           !found.choice.variant->tiles;
-}
-
 // Adds a result to this run's results and, unless the user has kernels of their own, to the user's database.
-static bool store_choice(const struct tune_pass *pass, const struct variant_choice *choice, double ms,
-                         double default_ms)
+static bool store(const struct subject *subject, int configuration, double ms, double default_ms)
 {
+    const struct tune_pass *pass = pass_of(subject);
+    const struct device *device = pass->target.device;
     const struct image_shape *input = &pass->target.input;
+    const struct variant_choice choice = tune_pass_choice(subject, configuration);
     struct pass_key key;
     char text[VARIANT_TEXT], source[HASH_TEXT], date[TUNED_DATE];
     pass_key_make(&key, &pass->of, input->width, input->height);
-    variant_print(choice, text);
+    variant_print(&choice, text);
     tuned_date(date);
-    const bool has_source = pass_source(&pass->of, choice, pass->target.device->kernel_dir, source);
+    const bool has_source = pass_source(&pass->of, &choice, device->kernel_dir, source);
     const struct tuned_entry entry = {key.key, text, has_source ? source : "", date, ms, default_ms, ""};
-    tuned_add(pass->target.device->tuned, &entry);
-    const char *kernels = pass->target.device->kernel_dir;
-    return (kernels && kernels[0]) || tuned_store(&entry);
-}
-
-static bool store(const struct subject *subject, int configuration, double ms, double default_ms)
-{
-    const struct variant_choice choice = tune_pass_choice(subject, configuration);
-    return store_choice(pass_of(subject), &choice, ms, default_ms);
+    tuned_add(device->tuned, &entry);
+    return (device->kernel_dir && device->kernel_dir[0]) || tuned_store(&entry);
 }
 
 // ---- time ----
@@ -432,170 +369,17 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 
 // ---- the chain ----
 
-enum { FUSED, SPLIT, PLANS, COMPARED = 2 }; // only the first pass of the fused plan is divided
-
-static bool is_split_in_use(const struct tune_target *target, int passes)
+bool tune_chain(const struct tune_target *target, tune_pass_hook *tune, void *context)
 {
-    bool split = false;
-    for (int i = 0; i < passes; i++) {
-        struct subject *subject = tune_pass_open(target, true, i);
-        split = split || runs_split(subject);
-        subject_close(subject);
-    }
-    return split;
-}
-
-// The two plans of a chain as a subject of the tuner, for the comparison.
-struct plans_subject {
-    struct subject subject;
-    const struct tune_target *target;
-    struct tune_winner winner[PLANS][COMPARED];
-};
-
-struct built_plan {
-    struct subject *subject[COMPARED];
-    void *build[COMPARED];
-    double gap_ms;
-    int passes;
-};
-
-static void release_plan(void *of)
-{
-    struct built_plan *built = of;
-    for (int i = 0; i < built->passes; i++) {
-        if (built->build[i])
-            release(built->build[i]);
-        subject_close(built->subject[i]);
-    }
-    free(built);
-}
-
-static void *build_plan(struct subject *subject, int plan, char why[VERDICT_TEXT])
-{
-    const struct plans_subject *plans = (const struct plans_subject *)subject;
-    struct built_plan *built = xalloc(sizeof(*built));
+    const struct opencl_target opencl = chain_target(target);
+    struct plan *plan = xmalloc(sizeof(*plan)); // too large for the stack
+    struct pass_choice choices[PLAN_PASSES];
+    const bool tiles = opencl_plan_passes(plan, choices, &opencl, target->chain);
+    const int passes = plan->count;
     bool ok = true;
-    for (int i = 0; ok && i <= plan; i++) {
-        const struct tune_winner *winner = &plans->winner[plan][i];
-        struct subject *pass = built->subject[built->passes++] = tune_pass_open(plans->target, plan == FUSED, i);
-        built->gap_ms += winner->gap_ms;
-        ok = prepare(pass) && (built->build[i] = build(pass, winner->configuration, why));
-    }
-    if (ok)
-        return built;
-    release_plan(built);
-    return NULL;
-}
-
-static bool time_plan(void *of, double for_ms, double *ms)
-{
-    const struct built_plan *built = of;
-    *ms = built->gap_ms;
-    for (int i = 0; i < built->passes; i++) {
-        double pass_ms;
-        if (!time_build(built->build[i], for_ms / built->passes, &pass_ms))
-            return false;
-        *ms += pass_ms;
-    }
-    return true;
-}
-
-// Compares the plan in use with the other one. Returns the faster one. False: a failure (logged).
-static bool compare_plans(struct plans_subject *plans, int used, struct tuner_result *result)
-{
-    static const struct subject_type type = {.build = build_plan, .time = time_plan, .release = release_plan};
-    struct tuner_trial trial[PLANS] = {{.configuration = FUSED}, {.configuration = SPLIT}};
-    plans->subject = (struct subject){.type = &type, .name = "the plans"};
-    *result = (struct tuner_result){.state = {.trial = trial, .trials = PLANS}, .base = used, .used = used};
-    const bool ok = compare_run(&(struct tuner_setup){.subject = &plans->subject}, result);
-    result->state = (struct tuner_state){0};
-    return ok;
-}
-
-static const double hopeless = 1.5;
-
-// Returns true if the plan `split` with its default configurations takes much longer than the tuned plan `fused`.
-static bool is_split_hopeless(struct plans_subject *plans)
-{
-    struct tuner_result result;
-    char why[VERDICT_TEXT];
-    bool runs = true;
-    for (int i = 0; runs && i < COMPARED; i++) {
-        struct subject *pass = tune_pass_open(plans->target, false, i);
-        // Each pass has a pause, which is about as long as that of the fused pass.
-        plans->winner[SPLIT][i] = (struct tune_winner){pass->preset[0], .gap_ms = plans->winner[FUSED][0].gap_ms};
-        runs = validate(pass, pass->preset[0], why) == PROBE_PASSED;
-        subject_close(pass);
-    }
-    return runs && compare_plans(plans, SPLIT, &result) && result.best == FUSED && result.speedup > hopeless;
-}
-
-// Stores which plan is faster, as the choices of each fused pass: the generic kernel for `split`.
-static bool store_plan(const struct tune_target *target, int passes, const struct tune_winner *fused,
-                       const struct tuner_result *result)
-{
-    bool ok = true;
-    struct variant_choice generic;
-    char text[CHAIN_TEXT];
-    variant_parse(&generic, "generic");
-    for (int i = 0; i < passes; i++) {
-        struct subject *subject = tune_pass_open(target, true, i);
-        if (is_fused(subject) && result->best == SPLIT)
-            ok = store_choice(pass_of(subject), &generic, result->best_ms, result->used_ms) && ok;
-        else if (is_fused(subject))
-            ok = store(subject, fused[i].configuration, fused[i].ms, fused[i].default_ms) && ok;
-        subject_close(subject);
-    }
-    if (chain_print(target->chain, text))
-        log_info("chain %s is faster with the plan '%s': %.3f ms instead of %.3f", text,
-                 result->best == SPLIT ? "split" : "fused", result->best_ms, result->used_ms);
-    return ok;
-}
-
-// Tunes the passes of a plan. Returns true if all have winners.
-static bool tune_plan(const struct tune_target *target, const char *name, int passes, bool tiles, bool stores_fused,
-                      struct tune_winner *winner, tune_pass_hook *tune, void *context, bool *ok)
-{
-    int found = 0;
-    for (int i = 0; i < passes && !process_interrupted(); i++) {
-        struct subject *subject = tune_pass_open(target, tiles, i);
-        winner[i].configuration = -1;
-        const bool stores = !tiles || stores_fused || !is_fused(subject);
-        *ok = tune(context, subject, name, stores, &winner[i]) && *ok;
-        found += winner[i].configuration >= 0;
-    }
-    return found == passes;
-}
-
-bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context)
-{
-    const struct plans count = count_passes(target);
-    const bool both = count.fused > 0 && count.split > 0;
-    const int used = both && is_split_in_use(target, count.fused) ? SPLIT : FUSED;
-    struct tune_winner *fused = xcalloc((size_t)count.fused + 1, sizeof(*fused));
-    struct tune_winner *split = xcalloc((size_t)count.split + COMPARED, sizeof(*split));
-    struct plans_subject plans = {.target = target};
-    struct tuner_result result;
-    bool ok = true;
-    // A fused pass that is not in use is stored only if its plan wins.
-    bool compares =
-        tune_plan(target, both ? "fused" : NULL, count.fused, true, used == FUSED, fused, tune, context, &ok);
-    plans.winner[FUSED][0] = fused[0];
-    if (both && compares && used == FUSED && is_split_hopeless(&plans)) {
-        log_info("the plan 'split' takes over %.1f times as long as the plan 'fused', so it is not tuned", hopeless);
-        compares = false;
-    } else {
-        const int passes = both ? COMPARED : count.split;
-        const char *name = both ? "split" : NULL;
-        compares = tune_plan(target, name, passes, false, true, split, tune, context, &ok) && compares;
-    }
-    if (both && compares && stores) {
-        memcpy(plans.winner[SPLIT], split, sizeof(plans.winner[SPLIT]));
-        ok = compare_plans(&plans, used, &result) && ok;
-        if (ok && result.best != used)
-            ok = store_plan(target, count.fused, fused, &result);
-    }
-    free(fused);
-    free(split);
+    plan_free(plan);
+    free(plan);
+    for (int i = 0; i < passes && !process_interrupted(); i++)
+        ok = tune(context, tune_pass_open(target, tiles, i)) && ok;
     return ok;
 }

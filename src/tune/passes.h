@@ -33,22 +33,10 @@ struct subject *tune_pass_open(const struct tune_target *target, bool tiles, int
 struct variant_choice tune_pass_choice(const struct subject *subject, int configuration);
 int tune_pass_find(const struct subject *subject, const struct variant_choice *choice);
 
-// The winner of a pass. configuration -1: there is none.
-struct tune_winner {
-    int configuration;
-    double ms, default_ms, gap_ms; // gap_ms: the pause before a run
-};
-
-// Searches the space of a pass, and closes the subject. `plan`: "fused" or "split"; NULL: the chain has one plan.
-// `stores`: stores the winner, unless it is in use. Fills the winner. False: a failure (logged).
-typedef bool tune_pass_hook(void *context, struct subject *subject, const char *plan, bool stores,
-                            struct tune_winner *winner);
-// Tunes a chain: all passes of its plans, of which it has up to two. In the plan `fused`, a pass may convert and filter
-// before its stencil. In the plan `split`, the conversion and the filters before a stencil are a pass of their own. If
-// both have winners, compares the plan in use with the other one as tuner_run compares configurations, and stores the
-// faster one (unless `stores` is false). Does not tune `split` if it takes 1.5 times as long with its defaults as the
-// tuned `fused`, which is in use. Ends early after a signal. False: a failure.
-bool tune_chain(const struct tune_target *target, bool stores, tune_pass_hook *tune, void *context);
+// Searches the space of a pass, stores the winner, and closes the subject. False: a failure (logged).
+typedef bool tune_pass_hook(void *context, struct subject *subject);
+// Tunes all passes of a chain, planned as other commands run it. Ends early after a signal. False: a failure.
+bool tune_chain(const struct tune_target *target, tune_pass_hook *tune, void *context);
 
 // Opens a chain for frames of this shape, with this number of threads (0: one per CPU). Its space has all values of the
 // parameters that change how the path runs the chain (path/cpu_rows.h).

@@ -317,10 +317,6 @@ static const double most_ms = 20e3; // after ROUNDS_MIN rounds
 static const double energy_ms = 400; // least time of one measurement of energy
 enum { ENERGY_ROUNDS = 5 };
 
-// The pause between two runs is measured for passes that are so fast that it matters.
-static const double gap_most_ms = 10, gap_batch_ms = 20;
-enum { GAP_TRIES = 3, BATCH_MAX = 64 };
-
 // The value of each round, and the ratio of the first finalist's value in the same round to it.
 struct series {
     struct samples value, ratio;
@@ -357,21 +353,6 @@ static bool measure_mj(const struct comparison *comparison, const struct finalis
         return false;
     *mj = use.mj;
     return true;
-}
-
-// Returns the pause between two runs in a queue: the host's time of a run minus the device's. 0: it is unknown.
-static double measure_gap(const struct comparison *comparison, const struct finalist *finalist)
-{
-    const double ms = samples_percentile(&finalist->ms.value, 50);
-    const int runs = (int)fmin(fmax(gap_batch_ms / ms, 2), BATCH_MAX);
-    double least = INFINITY;
-    for (int i = 0; i < GAP_TRIES && comparison->type->run && ms < gap_most_ms; i++) {
-        const int64_t start_ns = clock_now_ns();
-        if (!comparison->type->run(finalist->build, runs))
-            return 0;
-        least = fmin(least, clock_ms_since(start_ns) / runs - ms);
-    }
-    return isfinite(least) ? fmax(least, 0) : 0;
 }
 
 // ---- rounds ----
@@ -484,7 +465,6 @@ static void write_result(const struct comparison *comparison, int winner, struct
     result->base_ms = samples_percentile(&base->ms.value, 50);
     result->best_ms = samples_percentile(&best->ms.value, 50);
     result->speedup = winner == 0 ? 1 : samples_percentile(&best->ms.ratio, 50);
-    result->gap_ms = measure_gap(comparison, best);
     result->base_mj = samples_percentile(&base->mj.value, 50);
     result->best_mj = samples_percentile(&best->mj.value, 50);
 }

@@ -115,7 +115,6 @@ struct tuner_result {
     double base_ms, used_ms, best_ms; // medians of the comparison
     double speedup; // median over the rounds of the cost of the one in use / the winner's; 1: the one in use wins
     double noise;   // half the interquartile range of the times of the one in use / their median
-    double gap_ms;  // pause between two runs of the winner in a queue; 0: unknown
     double base_mj, best_mj; // millijoules of a run; 0: not measured
 };
 
@@ -127,10 +126,8 @@ struct tuner_result {
 bool tuner_run(const struct tuner_setup *setup, struct tuner_result *result);
 void tuner_finish(struct tuner_result *result);
 
-// ---- runs the fastest configurations of a search and the default in turns, and chooses the winner ----
-
-// Compares the fastest trials of result->state with result->used and result->base, and fills in the other members.
-// False on failure (logged).
+// Compares the fastest trials of result->state with result->used and result->base in turns, chooses the winner, and
+// fills in the other members. False on failure (logged).
 bool compare_run(const struct tuner_setup *setup, struct tuner_result *result);
 
 // Returns the speed-up above which a configuration beats the one in use. `used`: times of the one in use. Writes their

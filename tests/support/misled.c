@@ -15,7 +15,6 @@
 // - TEST_MEMORY: size of a device's memory, in bytes
 // - TEST_GROUP: the limit of work-items in a work-group, except for kernels that name the shape of theirs
 // - TEST_ENERGY: directory with sys/class, where the energy counters are (compute/energy.h)
-// - TEST_FUSED: the plan `fused` is this many times as fast as `split`
 // - TEST_CONFIGURATIONS: number of configurations that a search tries
 // - TEST_CHILDREN: file that gets a line with the process id of each child, again for each request after its first, and
 //   of a program that starts such a build
@@ -207,17 +206,6 @@ void __wrap_child_begin(int parent, size_t bytes, int seconds)
 void __wrap_child_limit(int seconds)
 {
     __real_child_limit(limit_or(0) > 0 ? 1000 : seconds);
-}
-
-bool __real_compare_run(const struct tuner_setup *setup, struct tuner_result *result);
-bool __wrap_compare_run(const struct tuner_setup *setup, struct tuner_result *result);
-
-bool __wrap_compare_run(const struct tuner_setup *setup, struct tuner_result *result)
-{
-    const bool ok = __real_compare_run(setup, result);
-    if (getenv("TEST_FUSED") && strcmp(setup->subject->name, "the plans") == 0)
-        result->best = 0, result->speedup = atof(getenv("TEST_FUSED"));
-    return ok;
 }
 
 bool __wrap_driver_call_stuck(bool main_thread, int ms)

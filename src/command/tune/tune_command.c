@@ -54,7 +54,6 @@ struct tune_options {
 struct work {
     const struct case_chain *chain; // NULL: a user's kernel
     struct tune_target target;
-    const char *plan; // its name; NULL: the chain has one plan
 };
 
 struct run {
@@ -147,9 +146,9 @@ static json_t *work_json(const struct run *run)
     const struct image_shape *shape = &work->target.input;
     if (!work->chain)
         return json_pack("{s:o}", "spec", text_json(run->of->spec));
-    return json_pack("{s:o,s:s,s:i,s:i,s:s?,s:s}", "chain", text_json(work->chain->text), "format",
-                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "plan",
-                     work->plan, "pass", run->subject->name);
+    return json_pack("{s:o,s:s,s:i,s:i,s:s}", "chain", text_json(work->chain->text), "format",
+                     pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "pass",
+                     run->subject->name);
 }
 
 static json_t *result_json(const struct run *run, const struct tuner_result *result)
@@ -162,11 +161,10 @@ static json_t *result_json(const struct run *run, const struct tuner_result *res
     json_object_update_new(json, json_pack("{s:o,s:i,s:i,s:i,s:f}", "device", text_json(run->device_name),
                                            "configurations", run->subject->space.count, "tried", result->state.trials,
                                            "failed", result->state.failed, "seconds", result->state.spent_s));
-    json_object_update_new(json,
-                           json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
-                                     result->base_ms, "used", used, "used_ms", result->used_ms, "best", best, "best_ms",
-                                     result->best_ms, "speedup", result->speedup, "noise", result->noise, "gap_ms",
-                                     result->gap_ms, "trials", trials_json(run, &result->state)));
+    json_object_update_new(json, json_pack("{s:s,s:f,s:s,s:f,s:s,s:f,s:f,s:f,s:o}", "default", base, "default_ms",
+                                           result->base_ms, "used", used, "used_ms", result->used_ms, "best", best,
+                                           "best_ms", result->best_ms, "speedup", result->speedup, "noise",
+                                           result->noise, "trials", trials_json(run, &result->state)));
     add_metrics(json, run, "default_metrics", result->base, result->base_ms);
     add_metrics(json, run, "used_metrics", result->used, result->used_ms);
     add_metrics(json, run, "best_metrics", result->best, result->best_ms);
@@ -179,7 +177,7 @@ static json_t *result_json(const struct run *run, const struct tuner_result *res
 static void print_head(bool chains)
 {
     if (chains)
-        printf("%-16s %-6s %-10s %-5s ", "chain", "format", "size", "plan");
+        printf("%-16s %-6s %-10s ", "chain", "format", "size");
     printf("%-12s %10s %9s %9s %8s  %9s %8s  %s\n", chains ? "pass" : "kernel", "default ms", "used ms", "best ms",
            "speed-up", "tried", "search s", "best");
 }
@@ -198,8 +196,7 @@ static void print_result(const struct run *run, const struct tuner_result *resul
     snprintf(size, sizeof(size), "%dx%d", shape->width, shape->height);
     snprintf(tried, sizeof(tried), "%d/%d", result->state.trials, run->subject->space.count);
     if (work->chain)
-        printf("%-16.16s %-6s %-10s %-5s ", work->chain->text, pixfmt_info(shape->format)->name, size,
-               work->plan ? work->plan : "-");
+        printf("%-16.16s %-6s %-10s ", work->chain->text, pixfmt_info(shape->format)->name, size);
     if (result->state.trials - result->state.failed > 1)
         snprintf(speedup, sizeof(speedup), "%.2f", result->speedup);
     printf("%-12.12s %10.3f %9.3f %9.3f %8s  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
@@ -257,11 +254,10 @@ static void print_launches(const json_t *launches)
 // ---- the run ----
 
 // Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
-static bool tune(void *context, struct subject *subject, const char *plan, bool stores, struct tune_winner *winner)
+static bool tune(void *context, struct subject *subject)
 {
     struct run *run = context;
     const struct tune_options *of = run->of;
-    run->work.plan = plan;
     run->subject = subject;
     run->budget = budget_of(of);
     const struct tuner_setup setup = {
@@ -279,7 +275,6 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
     bool ok = tuner_run(&setup, &result);
     status_line_show("");
     if (ok) {
-        *winner = (struct tune_winner){result.best, result.best_ms, result.base_ms, result.gap_ms};
         json_t *launches = run->work.chain ? NULL : user_kernel_launches(subject, result.best);
         if (of->json) {
             json_t *json = result_json(run, &result);
@@ -298,7 +293,7 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
             (!subject->type->cost || subject->type->cost(subject, result.best, result.best_ms) == result.best_ms);
         // The ratio of the stored times is then the printed speed-up; otherwise that is a ratio of costs.
         const double base_ms = by_time && result.used == result.base ? result.best_ms * result.speedup : result.base_ms;
-        if (stores && !kept && !ran_alone(run, &result) && subject->type->store && (!of->kernels || !of->kernels[0])) {
+        if (!kept && !ran_alone(run, &result) && subject->type->store && (!of->kernels || !of->kernels[0])) {
             const bool stored = subject->type->store(subject, result.best, result.best_ms, base_ms);
             run->stored = run->stored || stored;
             ok = ok && stored;
@@ -314,12 +309,11 @@ static bool tune(void *context, struct subject *subject, const char *plan, bool 
 // Tunes all passes of a chain, or the cpu path for the chain. `chain` has the same chain as the target.
 static void tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
 {
-    struct tune_winner winner;
     run->work = (struct work){.chain = chain, .target = *target};
     if (target->device)
-        run->ok = tune_chain(target, !run->of->kernels || !run->of->kernels[0], tune, run) && run->ok;
+        run->ok = tune_chain(target, tune, run) && run->ok;
     else
-        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads), NULL, true, &winner) && run->ok;
+        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads)) && run->ok;
 }
 
 static bool tune_all(struct run *run)
@@ -447,7 +441,6 @@ static int tune_spec(struct run *run)
     const struct tune_options *of = run->of;
     struct tune_options limited = *of;
     struct user_budget budget;
-    struct tune_winner winner;
     if (!open_device(run))
         return EXIT_NOTHING;
     struct subject *subject = user_kernel_open(run->device, limited.spec, &budget);
@@ -469,7 +462,7 @@ static int tune_spec(struct run *run)
         print_head(false);
     run->of = &limited;
     run->work = (struct work){.chain = NULL};
-    const bool ok = tune(run, subject, NULL, true, &winner);
+    const bool ok = tune(run, subject);
     run->of = of;
     return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }

@@ -48,7 +48,7 @@ def tries(c):
     c.check(found["failed"] == 0 and all(trial["ms"] > 0 for trial in found["trials"]), found)
     c.check(choices[0] == found["default"] and found["best"] in choices, found)
     c.check((found["speedup"] == 1) == (found["best"] == found["default"]), found)
-    c.check(0 <= found["gap_ms"] < 10 and "default_mj" not in found or "energy_counter" in found, found)
+    c.check("default_mj" not in found or "energy_counter" in found, found)
     c.check(found["pass"] == "invert" and found["width"] == 64 and found["format"] == "rgba", found)
 
 
@@ -99,7 +99,7 @@ def tunes_cpu(c):
     code, (found,), err = tune("-p", "cpu", "-t", "1", "-f", "emboss", "-s", "64x48", "--formats", "rgb24", "--t4",
                                at("t4.json"), binary=MONOCLE)
     c.check(code == 0 and err == "", code, err)
-    c.check((found["plan"], found["pass"], found["default"]) == (None, "emboss", "rows:PREFETCH=2"), found)
+    c.check((found["pass"], found["default"]) == ("emboss", "rows:PREFETCH=2"), found)
     c.check(found["tried"] == found["configurations"] == 4 and found["failed"] == 0 and found["device"], found)
     with open(at("t4.json"), encoding="utf-8") as file:
         results = json.load(file)["results"]
@@ -155,45 +155,17 @@ def repeats(c):
 
 @slow
 def passes(c):
-    """Each pass of a chain is tuned. A device without tiles has one plan, in which the conversion is a pass."""
+    """Each pass of a chain is tuned. On a device without tiles, the conversion is a pass."""
     code, found, err = tune("-f", "blur=5,emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", binary=MONOCLE)
     c.check(code == 0, code, err)
     c.check([row["pass"] for row in found] == ["convert", "blur", "emboss"], found)
-    c.check([row["plan"] for row in found] == [None] * 3, found)
 
 
 def fused(c):
-    """The plan split is not tuned if it is slow. A variant that only fits the passes of one plan runs."""
-    code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random",
-                            TEST_FUSED="2")
-    c.check(code == 0 and [(row["plan"], row["pass"]) for row in found] == [("fused", "emboss")], found, err)
+    """On a device with tiles, one pass converts and filters. A variant that only fits such passes runs."""
+    code, found, err = tune("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "2", "--search", "random")
+    c.check(code == 0 and [row["pass"] for row in found] == ["emboss"], found, err)
     c.check(found[0]["failed"] == 0 and found[0]["trials"][1]["choice"].startswith("local:"), found[0]["trials"])
-
-
-@slow
-def plans(c):
-    """A device with tiles has two plans: one pass converts and filters, or two passes do. The plan in use stays until
-    the other one has won: a run that ends before the comparison does not change it."""
-    args = ("-f", "emboss", "--formats", "nv21", "-s", "64x48", "--budget", "6", "--search", "random")
-    code, found, err = tune(*args, TEST_FUSED="1")
-    c.check(code == 0, code, err)
-    c.check([(row["plan"], row["pass"]) for row in found] ==
-            [("fused", "emboss"), ("split", "convert"), ("split", "emboss")], found)
-    with open(at("data/monocle/tuned"), encoding="utf-8") as file:
-        lines = file.read().splitlines()
-    fused = [number for number, line in enumerate(lines) if line.startswith("nv21>emboss")][-1]
-    fields = lines[fused].split("\t")
-    lines[fused] = "\t".join([*fields[:2], "generic", *fields[3:-1], "-"]) # the plan split is in use
-    with open(at("data/monocle/tuned"), "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    process = subprocess.Popen([MISLED, "tune", "--json", *args], stdout=subprocess.PIPE,
-                               env={**os.environ, **settings()})
-    row = json.loads(process.stdout.readline())
-    process.send_signal(signal.SIGINT)
-    c.check(row["plan"] == "fused" and process.wait(100) == 130, row, process.returncode)
-    process.communicate()
-    with open(at("data/monocle/tuned"), encoding="utf-8") as file:
-        c.check(lines[fused] in file.read().splitlines(), "the plan in use is replaced")
 
 
 def misbehave(c, faults):
@@ -336,7 +308,7 @@ def refuses(c):
         c.check(code == 2 and found == [] and err.count("\n") == 1 and says in err, args, code, err)
 
 
-sys.exit(Checks().run(tries, stores, alone, says_where, tunes_cpu, not_stored, begins, repeats, passes, fused, plans,
+sys.exit(Checks().run(tries, stores, alone, says_where, tunes_cpu, not_stored, begins, repeats, passes, fused,
                       faults, other_faults, hangs, nothing_runs, interrupted, ends_at_once,
                       energy, stops, table, refuses,
                       before=prepare))
