@@ -52,7 +52,7 @@ enum spec_number { SPEC_SIGNED, SPEC_UNSIGNED, SPEC_FLOAT };
 struct spec_type {
     enum spec_number number;
     int bytes, lanes; // of one lane: 1, 2, 4 or 8; a struct has lanes of 1 byte
-    bool normalized;  // kernels read the integers of an image as -1 to 1 or 0 to 1
+    int normalized;   // 1: kernels read the integers of an image as -1 to 1 or 0 to 1
 };
 
 enum spec_memory { SPEC_VECTOR, SPEC_SCALAR, SPEC_LOCAL };

@@ -86,14 +86,11 @@ static const char *need_text(struct reader *reader, const json_t *object, const 
 // Copies an expression, which may be a number in JSON.
 static bool take_expression(struct reader *reader, const json_t *value, const char *key, char **to)
 {
-    char number[64];
+    const struct value constant = value_of_json(value);
+    char number[VALUE_TEXT_MAX], why[SPEC_WHY];
     uint32_t params;
-    char why[SPEC_WHY];
-    if (json_is_integer(value))
-        snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    else if (json_is_real(value))
-        snprintf(number, sizeof(number), "%.17g", json_real_value(value));
-    else if (!json_is_string(value))
+    value_print(&constant, number, sizeof(number));
+    if (constant.kind == VALUE_NONE)
         return refuse(reader, "%s is missing, or is not an expression", key);
     const char *text = json_is_string(value) ? json_string_value(value) : number;
     if (!spec_check(reader->spec, text, &params, why))
@@ -281,14 +278,15 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
     static const int lanes[] = {1, 2, 4, 8, 16};
     const char *name = need_text(reader, json, "Type");
     char text[NAME_BYTES];
+    bool normalized;
+    if (!read_flag(reader, json, "Normalized", &normalized))
+        return false;
     for (size_t l = 0; name && l < sizeof(lanes) / sizeof(*lanes); l++) {
         for (size_t t = 0; t < sizeof(types) / sizeof(*types); t++) {
             snprintf(text, sizeof(text), lanes[l] > 1 ? "%s%d" : "%s", types[t].name, lanes[l]);
             if (strcasecmp(text, name) != 0)
                 continue;
-            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l], false};
-            if (!read_flag(reader, json, "Normalized", &type->normalized))
-                return false;
+            *type = (struct spec_type){types[t].number, types[t].bytes, lanes[l], normalized};
             return strcmp(types[t].name, "custom") != 0 || read_struct(reader, json, type);
         }
     }
