@@ -13,113 +13,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- a chain or a measure to time ----
-
-struct bench_subject_setup {
-    enum path_kind kind;
-    struct device *device; // for paths that need one
-    struct gl_context *gl; // current; for the gl path
-    int threads;           // of the cpu path
-    struct tuned *tuned;   // for the cpu path
-    struct image_shape shape;
-    const struct chain *chain;
-    const char *variant;                   // as in path_setup
-    const struct picture_measure *measure; // NULL: the chain
-};
-
-// A copy reads `bytes` and writes as many.
-struct bench_copy_setup {
-    struct device *device; // copies in its memory; NULL: in the host's
-    int threads;           // of the host
-    size_t bytes;
-    int sources; // used in turn
-    bool reads;  // without a device: it only reads
-};
-
 enum { STRIPS = 40 }; // of column sums, as `monocle lane` has
 
-struct bench_subject {
+// A chain or a measure to time.
+struct filter_row {
+    const char *text;
+    const struct chain *chain;             // NULL: a measure
+    const struct picture_measure *measure; // NULL: a chain
+    struct image_shape shape;
+    enum path_kind kind;
+    int threads;
+    const char *variant;              // NULL: the path chooses
+    struct bench_part host;           // by the host's clock
+    const struct bench_case *copy;    // of as many bytes
+    const struct bench_case *generic; // of a variant: the generic code
+    char what[200];                   // for messages
+
     const struct pictures *pictures;
-    const struct chain *chain;
+    int next;          // index of a picture
     struct path *path; // for kinds without a device, which read the host's pictures in place; else NULL
     struct rig *rig;
     struct opencl_chain *opened;
-    const struct picture_measure *measure; // NULL: a chain
     struct measuring measuring;
     uint32_t *values; // of the measure
     struct workers *workers;
     struct rig_measures *rig_measures;
-    int next; // index of a picture
 };
 
-static bool open_path(struct bench_subject *subject, const struct bench_subject_setup *setup, char **error)
+static bool open_path(struct filter_row *row, const struct bench_session *session, char **error)
 {
-    const struct path_setup path = {
-        .kind = setup->kind,
-        .input = setup->shape,
-        .chain = setup->chain,
-        .threads = setup->threads,
-        .tuned = setup->tuned,
-        .variant = setup->variant,
-        .gl = setup->gl,
+    const struct path_setup setup = {
+        .kind = row->kind,
+        .input = row->shape,
+        .chain = row->chain,
+        .threads = row->threads,
+        .tuned = session->tuned,
+        .variant = row->variant,
+        .gl = session->gl,
     };
-    return (subject->path = path_open(&path, error)) != NULL;
+    return (row->path = path_open(&setup, error)) != NULL;
 }
 
 // The measure runs on threads of the host, or on the device.
-static bool open_measure(struct bench_subject *subject, const struct bench_subject_setup *setup, char **error)
+static bool open_measure(struct filter_row *row, char **error)
 {
-    const struct path_setup wanted = {.measures = setup->measure->measures, .strips = STRIPS};
-    subject->measure = setup->measure;
-    measuring_open(&subject->measuring, &wanted, setup->shape.width, setup->shape.height, !subject->rig);
-    subject->values = xcalloc(measuring_values(&subject->measuring), sizeof(*subject->values));
-    if (!subject->rig) {
-        subject->workers = workers_open(setup->threads);
+    const struct path_setup wanted = {.measures = row->measure->measures, .strips = STRIPS};
+    measuring_open(&row->measuring, &wanted, row->shape.width, row->shape.height, !row->rig);
+    row->values = xcalloc(measuring_values(&row->measuring), sizeof(*row->values));
+    if (!row->rig) {
+        row->workers = workers_open(row->threads);
         return true;
     }
-    subject->rig_measures = rig_measures_open(subject->rig, &subject->measuring, error);
-    return subject->rig_measures != NULL;
+    row->rig_measures = rig_measures_open(row->rig, &row->measuring, error);
+    return row->rig_measures != NULL;
 }
 
-// Accepts NULL.
-static void bench_subject_close(struct bench_subject *subject)
+// On failure returns false, and *error has the reason or is NULL (logged); the caller frees it.
+static bool open_subject(struct filter_row *row, const struct bench_session *session, char **error)
 {
-    if (!subject)
-        return;
-    path_close(subject->path);
-    rig_chain_close(subject->opened);
-    rig_measures_close(subject->rig_measures);
-    workers_close(subject->workers);
-    measuring_close(&subject->measuring);
-    free(subject->values);
-    free(subject);
-}
-
-// On failure returns NULL, and *error has the reason or is NULL (logged); the caller frees it.
-static struct bench_subject *bench_subject_open(struct picture_pool *pool, const struct bench_subject_setup *setup,
-                                                char **error)
-{
-    *error = NULL;
-    const bool on_device = path_kind_info(setup->kind)->needs_device;
-    struct bench_subject *subject = xalloc(sizeof(*subject));
-    bool ok = (subject->pictures = pool_pictures(pool, &setup->shape));
-    if (ok && on_device) {
+    const struct path_kind_info *kind = path_kind_info(row->kind);
+    if (!(row->pictures = pool_pictures(session->pool, &row->shape)))
+        return false;
+    if (kind->needs_device) {
         // With images, kernels write images: GL's textures.
-        const bool images = path_kind_info(setup->kind)->shares_gl && setup->device->info.images;
-        ok = (subject->rig = pool_rig(pool, setup->device, &setup->shape, images)) != NULL;
+        const bool images = kind->shares_gl && session->device->info.images;
+        if (!(row->rig = pool_rig(session->pool, session->device, &row->shape, images)))
+            return false;
     }
-    if (ok && setup->measure)
-        ok = open_measure(subject, setup, error);
-    else if (ok && !on_device)
-        ok = open_path(subject, setup, error);
-    else if (ok)
-        ok = (subject->opened = rig_chain_open(subject->rig, setup->chain, setup->variant, error)) != NULL;
-    if (ok) {
-        subject->chain = setup->chain;
-        return subject;
-    }
-    bench_subject_close(subject);
-    return NULL;
+    if (row->measure)
+        return open_measure(row, error);
+    if (!row->rig)
+        return open_path(row, session, error);
+    return (row->opened = rig_chain_open(row->rig, row->chain, row->variant, error)) != NULL;
+}
+
+static void close_subject(struct filter_row *row)
+{
+    path_close(row->path);
+    rig_chain_close(row->opened);
+    rig_measures_close(row->rig_measures);
+    workers_close(row->workers);
+    measuring_close(&row->measuring);
+    free(row->values);
 }
 
 // Adds the time of the gl path's draws on the GPU's clock; nothing on the cpu path.
@@ -132,50 +107,50 @@ static void add_draws(const struct path_result *result, double *ms)
     }
 }
 
-static bool run_path(struct bench_subject *subject, int runs, struct path_result *result, double *draws_ms)
+static bool run_path(struct filter_row *row, int runs, struct path_result *result, double *draws_ms)
 {
     bool ok = true;
     for (int i = 0; ok && i < runs; i++) {
-        const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
-        ok = path_submit(subject->path, picture, NULL) && path_collect(subject->path, result);
+        const struct image *picture = &row->pictures->image[(row->next + i) % row->pictures->count];
+        ok = path_submit(row->path, picture, NULL) && path_collect(row->path, result);
         if (ok)
             add_draws(result, draws_ms);
     }
     return ok;
 }
 
-static void run_measure(struct bench_subject *subject, int runs)
+static void run_measure(struct filter_row *row, int runs)
 {
     struct path_measures measures;
     struct path_levels levels;
     for (int i = 0; i < runs; i++) {
-        const struct image *picture = &subject->pictures->image[(subject->next + i) % subject->pictures->count];
-        measuring_run(&subject->measuring, picture, subject->workers, subject->values);
-        measuring_give(&subject->measuring, subject->values, &measures);
-        if (subject->measure->levels)
+        const struct image *picture = &row->pictures->image[(row->next + i) % row->pictures->count];
+        measuring_run(&row->measuring, picture, row->workers, row->values);
+        measuring_give(&row->measuring, row->values, &measures);
+        if (row->measure->levels)
             path_levels(measures.histogram, &levels);
     }
 }
 
 // Sets the average times of a run. Without a device's clock, both are the host's. False on failure (logged).
-static bool bench_subject_run(struct bench_subject *subject, int runs, struct timing *timing)
+static bool run_subject(struct filter_row *row, int runs, struct timing *timing)
 {
     bool ok = true;
-    if (subject->rig) {
-        ok = subject->measure ? rig_measures_run(subject->rig_measures, subject->next, runs, timing)
-                              : rig_chain_run(subject->rig, subject->opened, subject->next, runs, timing);
+    if (row->rig) {
+        ok = row->measure ? rig_measures_run(row->rig_measures, row->next, runs, timing)
+                          : rig_chain_run(row->rig, row->opened, row->next, runs, timing);
     } else {
         struct path_result result;
         double draws_ms = 0;
         const int64_t start_ns = clock_now_ns();
-        if (subject->measure)
-            run_measure(subject, runs);
+        if (row->measure)
+            run_measure(row, runs);
         else
-            ok = run_path(subject, runs, &result, &draws_ms);
+            ok = run_path(row, runs, &result, &draws_ms);
         timing->wall_ms = clock_ms_since(start_ns) / runs;
         timing->device_ms = draws_ms > 0 ? draws_ms / runs : timing->wall_ms;
     }
-    subject->next = (subject->next + runs) % subject->pictures->count;
+    row->next = (row->next + runs) % row->pictures->count;
     return ok;
 }
 
@@ -184,63 +159,67 @@ static bool bench_subject_run(struct bench_subject *subject, int runs, struct ti
 // Filters the first picture and copies the output to `rgba`.
 static bool filter_first(void *context, struct image *rgba)
 {
-    struct bench_subject *subject = context;
+    struct filter_row *row = context;
     struct path_result result;
     struct timing timing;
     double draws_ms = 0;
-    subject->next = 0;
-    if (subject->path)
-        return run_path(subject, 1, &result, &draws_ms) && path_read(subject->path, &result, rgba);
-    return rig_chain_run(subject->rig, subject->opened, 0, 1, &timing) && rig_read(subject->rig, rgba);
+    row->next = 0;
+    if (row->path)
+        return run_path(row, 1, &result, &draws_ms) && path_read(row->path, &result, rgba);
+    return rig_chain_run(row->rig, row->opened, 0, 1, &timing) && rig_read(row->rig, rgba);
 }
 
 // Computes the measure of the first picture by a single thread of the host in `values`.
-static void expect_measure(const struct bench_subject *subject, uint32_t *values)
+static void expect_measure(const struct filter_row *row, uint32_t *values)
 {
-    const struct image *picture = &subject->pictures->image[0];
-    const struct path_setup wanted = {.measures = subject->measure->measures, .strips = STRIPS};
+    const struct image *picture = &row->pictures->image[0];
+    const struct path_setup wanted = {.measures = row->measure->measures, .strips = STRIPS};
     struct measuring measuring;
     measuring_open(&measuring, &wanted, picture->shape.width, picture->shape.height, true);
     measuring_run(&measuring, picture, NULL, values);
     measuring_close(&measuring);
 }
 
-static bool check_measure(struct bench_subject *subject, const char *what)
+static bool check_measure(struct filter_row *row)
 {
-    const size_t count = measuring_values(&subject->measuring);
+    const size_t count = measuring_values(&row->measuring);
     uint32_t *want = xcalloc(count, sizeof(*want));
     struct timing timing;
-    subject->next = 0;
-    expect_measure(subject, want);
-    bool ok = bench_subject_run(subject, 1, &timing) &&
-              (!subject->rig || rig_measures_read(subject->rig_measures, subject->values));
+    row->next = 0;
+    expect_measure(row, want);
+    bool ok = run_subject(row, 1, &timing) && (!row->rig || rig_measures_read(row->rig_measures, row->values));
     for (size_t i = 0; ok && i < count; i++) {
-        ok = subject->values[i] == want[i];
+        ok = row->values[i] == want[i];
         if (!ok)
-            log_error("%s differs from the cpu path: value %zu is %u instead of %u; this case is skipped", what, i,
-                      subject->values[i], want[i]);
+            log_error("%s differs from the cpu path: value %zu is %u instead of %u; this case is skipped", row->what, i,
+                      row->values[i], want[i]);
     }
     free(want);
     return ok;
 }
 
-// Runs on the first picture and compares the output with the cpu path's. Logs the first difference of `what`.
-static bool bench_subject_check(struct bench_subject *subject, const char *what)
+// Runs on the first picture and compares the output with the cpu path's. Logs the first difference.
+static bool check_row(struct bench_case *c)
 {
-    return subject->measure ? check_measure(subject, what)
-                            : pictures_check(subject->pictures, subject->chain, filter_first, subject, what);
+    struct filter_row *row = c->data;
+    return row->measure ? check_measure(row) : pictures_check(row->pictures, row->chain, filter_first, row, row->what);
 }
 
 // ---- plain copies and reads ----
 
-struct bench_copy {
+// A copy reads `bytes` and writes as many.
+struct plain_copy {
     struct picture_pool *pool;
-    struct workers *workers;
-    struct device_copy *device; // instead of workers
+    struct device *device; // copies in its memory; NULL: in the host's
+    int threads;           // of the host
     size_t bytes;
-    bool reads;         // it only reads
-    int sources, next;  // next: number of the next run
-    uint8_t *from, *to; // of the running copy
+    int sources; // used in turn
+    bool reads;  // without a device: it only reads
+
+    struct workers *workers;
+    struct device_copy *on_device; // instead of workers
+    int next;                      // number of the next run
+    uint8_t *from, *to;            // of the running copy
 };
 
 static void read_words(const uint8_t *from, size_t bytes)
@@ -256,7 +235,7 @@ static void read_words(const uint8_t *from, size_t bytes)
 // One part per thread, because the C library copies large blocks faster.
 static void copy_part(void *context, int part)
 {
-    const struct bench_copy *copy = context;
+    const struct plain_copy *copy = context;
     const size_t parts = (size_t)workers_count(copy->workers);
     const size_t first = copy->bytes * (size_t)part / parts, end = copy->bytes * (size_t)(part + 1) / parts;
     if (copy->reads)
@@ -266,12 +245,12 @@ static void copy_part(void *context, int part)
 }
 
 // A copy has as many sources as its case has pictures, and as many targets as it has outputs.
-static uint8_t *host_memory(struct bench_copy *copy)
+static uint8_t *host_memory(const struct plain_copy *copy)
 {
     return pool_copies(copy->pool, copy->bytes * (size_t)(copy->sources + POOL_OUTPUTS));
 }
 
-static bool run_on_host(struct bench_copy *copy, int runs, struct timing *timing)
+static bool copy_on_host(struct plain_copy *copy, int runs, struct timing *timing)
 {
     uint8_t *memory = host_memory(copy);
     if (!memory)
@@ -286,67 +265,43 @@ static bool run_on_host(struct bench_copy *copy, int runs, struct timing *timing
     return true;
 }
 
-static bool bench_copy_run(struct bench_copy *copy, int runs, struct timing *timing)
+static double time_copy(struct bench_case *c, int runs)
 {
-    return copy->device ? device_copy_run(copy->device, runs, timing) : run_on_host(copy, runs, timing);
+    struct plain_copy *copy = c->data;
+    struct timing timing;
+    const bool ok = copy->device ? device_copy_run(copy->on_device, runs, &timing) : copy_on_host(copy, runs, &timing);
+    return ok ? timing.device_ms / 1e3 : -1;
 }
 
-// Accepts NULL.
-static void bench_copy_close(struct bench_copy *copy)
+// False on failure (logged).
+static bool open_copy(struct plain_copy *copy)
 {
-    if (!copy)
-        return;
+    if (copy->device)
+        return (copy->on_device = device_copy_open(copy->device, copy->bytes, copy->sources)) != NULL;
+    return host_memory(copy) && (copy->workers = workers_open(copy->threads)) != NULL;
+}
+
+static void close_copy(struct plain_copy *copy)
+{
     workers_close(copy->workers);
-    device_copy_close(copy->device);
-    free(copy);
+    device_copy_close(copy->on_device);
 }
 
-// NULL on failure (logged).
-static struct bench_copy *bench_copy_open(struct picture_pool *pool, const struct bench_copy_setup *setup)
+static bool same_copy(const struct plain_copy *a, const struct plain_copy *b)
 {
-    struct bench_copy *copy = xalloc(sizeof(*copy));
-    copy->pool = pool;
-    copy->bytes = setup->bytes;
-    copy->reads = setup->reads;
-    copy->sources = setup->sources;
-    const bool ok = setup->device
-                        ? (copy->device = device_copy_open(setup->device, setup->bytes, setup->sources)) != NULL
-                        : host_memory(copy) != NULL && (copy->workers = workers_open(setup->threads)) != NULL;
-    if (ok)
-        return copy;
-    bench_copy_close(copy);
-    return NULL;
+    return a->device == b->device && a->threads == b->threads && a->bytes == b->bytes && a->sources == b->sources &&
+           a->reads == b->reads;
 }
 
 // ---- the measurements ----
 
 enum { TEST_TIME, TEST_COPY, TEST_MORE, TEST_HOST }; // of both measurements; TEST_MORE: pixels, speed
 
-struct filter_row {
-    const char *text;
-    const struct chain *chain;             // NULL: a measure
-    const struct picture_measure *measure; // NULL: a chain
-    struct image_shape shape;
-    enum path_kind path;
-    int threads;
-    const char *variant; // NULL: the path chooses
-    struct bench_subject *subject;
-    struct bench_part host;           // by the host's clock
-    const struct bench_case *copy;    // of as many bytes
-    const struct bench_case *generic; // of a variant: the generic code
-    char what[200];                   // for messages
-};
-
-struct copy_row {
-    struct bench_copy *copy;
-    struct bench_copy_setup setup;
-};
-
 struct filter_bench {
     struct bench_session *session;
     bool variants; // a row for the generic code, and for each variant that fits
     struct filter_row *row;
-    struct copy_row *copy;    // at most one for each row
+    struct plain_copy *copy;  // at most one for each row
     struct bench_case *cases; // of the rows, then of the copies
     int rows, copies;
 };
@@ -387,7 +342,7 @@ static bool add_row(struct filter_bench *b, const struct filter_row *row)
 static bool add_variants(struct filter_bench *b, struct filter_row *row)
 {
     const struct path_setup setup = {
-        .kind = row->path, .device = b->session->device, .input = row->shape, .chain = row->chain};
+        .kind = row->kind, .device = b->session->device, .input = row->shape, .chain = row->chain};
     const char *names[PATH_VARIANTS] = {NULL};
     const int count = b->variants ? path_variants(&setup, names) : 1;
     for (int i = 0; i < count; i++) {
@@ -405,7 +360,7 @@ static bool add_rows(struct filter_bench *b, struct filter_row row, enum pixfmt 
     static const struct option_size cpu_sizes[] = {{1920, 1080}, {3840, 2160}};
     static const struct option_size gpu_sizes[] = {{7680, 4320}}; // larger than every cache
     const struct chosen *chosen = b->session->chosen;
-    const bool device = path_kind_info(row.path)->needs_device,
+    const bool device = path_kind_info(row.kind)->needs_device,
                on_gpu = device && !(b->session->device->info.type & CL_DEVICE_TYPE_CPU);
     const struct option_size *usual_sizes = on_gpu ? gpu_sizes : cpu_sizes;
     const struct option_size *size = chosen->cases.sizes ? chosen->cases.size : usual_sizes;
@@ -415,8 +370,8 @@ static bool add_rows(struct filter_bench *b, struct filter_row row, enum pixfmt 
     for (int s = 0; s < sizes; s++) {
         if (!cases_shape(&row.shape, format, size[s]))
             return false;
-        for (int t = 0; t < chosen_thread_counts(b->session, row.path); t++) {
-            row.threads = chosen_threads(b->session, row.path, t);
+        for (int t = 0; t < chosen_thread_counts(b->session, row.kind); t++) {
+            row.threads = chosen_threads(b->session, row.kind, t);
             if (!add_variants(b, &row))
                 return false;
         }
@@ -456,7 +411,7 @@ static bool add_measures(struct filter_bench *b, enum path_kind path)
         const struct picture_measure *measure = chosen->measure[i];
         if (kind->needs_gl || (kind->needs_device && measure->levels))
             continue;
-        if (!add_rows(b, (struct filter_row){.text = measure->name, .measure = measure, .path = path}, PIXFMT_RGBA))
+        if (!add_rows(b, (struct filter_row){.text = measure->name, .measure = measure, .kind = path}, PIXFMT_RGBA))
             return false;
     }
     return true;
@@ -479,7 +434,7 @@ static bool choose_rows(struct filter_bench *b)
         for (int c = 0; c < cases->chains; c++) {
             for (int i = 0; i < (pairs ? 1 : cases->formats); i++) {
                 const struct case_chain *chain = &cases->chain[c];
-                const struct filter_row row = {.text = chain->text, .chain = &chain->chain, .path = chosen->path[p]};
+                const struct filter_row row = {.text = chain->text, .chain = &chain->chain, .kind = chosen->path[p]};
                 if (!add_rows(b, row, pairs ? usual[c].format : cases->format[i]))
                     return false;
             }
@@ -494,41 +449,31 @@ static bool choose_rows(struct filter_bench *b)
 
 // ---- the cases ----
 
-static double time_copy(struct bench_case *c, int runs)
-{
-    const struct copy_row *row = c->data;
-    struct timing timing;
-    return bench_copy_run(row->copy, runs, &timing) ? timing.device_ms / 1e3 : -1;
-}
-
 // Returns a copy that reads and writes half as many bytes each as the row reads and writes together, or a read of as
 // many bytes as a measure on the host reads. NULL: logged.
 static const struct bench_case *copy_for(struct filter_bench *b, const struct filter_row *row)
 {
     struct image_shape rgba = {.width = row->shape.width, .height = row->shape.height};
     char why[CHAIN_ERROR];
-    const bool on_device = path_kind_info(row->path)->needs_device, reads = row->measure && !on_device;
+    const bool on_device = path_kind_info(row->kind)->needs_device, reads = row->measure && !on_device;
     if (row->chain)
         chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
     const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
-    struct device *const device = on_device ? b->session->device : NULL;
-    const struct bench_copy_setup setup = {
-        .device = device,
+    struct plain_copy *added = &b->copy[b->copies];
+    *added = (struct plain_copy){
+        .pool = b->session->pool,
+        .device = on_device ? b->session->device : NULL,
         .threads = row->threads,
         .bytes = reads ? bytes : bytes / 2,
-        .sources = pool_pictures(b->session->pool, &row->shape)->count,
+        .sources = row->pictures->count,
         .reads = reads,
     };
     for (int i = 0; i < b->copies; i++) {
-        const struct bench_copy_setup *other = &b->copy[i].setup;
-        if (other->device == setup.device && other->threads == setup.threads && other->bytes == setup.bytes &&
-            other->sources == setup.sources && other->reads == setup.reads)
+        if (same_copy(&b->copy[i], added))
             return &b->cases[b->rows + i];
     }
-    struct copy_row *added = &b->copy[b->copies];
-    if (!(added->copy = bench_copy_open(b->session->pool, &setup)))
+    if (!open_copy(added))
         return NULL;
-    added->setup = setup;
     struct bench_case *c = &b->cases[b->rows + b->copies++];
     *c = (struct bench_case){.session = b->session, .data = added, .time = time_copy, .silent = true, .warm_runs = 2};
     return c;
@@ -538,16 +483,10 @@ static double time_row(struct bench_case *c, int runs)
 {
     struct filter_row *row = c->data;
     struct timing timing;
-    if (!bench_subject_run(row->subject, runs, &timing))
+    if (!run_subject(row, runs, &timing))
         return -1;
     row->host.value = timing.wall_ms;
     return timing.device_ms / 1e3;
-}
-
-static bool check_row(struct bench_case *c)
-{
-    const struct filter_row *row = c->data;
-    return bench_subject_check(row->subject, row->what);
 }
 
 static void finish_row(struct bench_case *c)
@@ -569,7 +508,7 @@ static void name_row(const struct filter_row *row, struct figure *figure)
 {
     char text[FIGURE_CASE];
     snprintf(figure->parameters, sizeof(figure->parameters), "case=%s format=%s path=%s threads=%d size=%dx%d%s%s",
-             figure_case(row->text, text), pixfmt_info(row->shape.format)->name, path_kind_name(row->path),
+             figure_case(row->text, text), pixfmt_info(row->shape.format)->name, path_kind_name(row->kind),
              row->threads, row->shape.width, row->shape.height, text_if(row->variant, " variant="),
              text_or(row->variant, ""));
 }
@@ -577,18 +516,7 @@ static void name_row(const struct filter_row *row, struct figure *figure)
 // Builds the row's chain, and finds the copy to compare with.
 static void open_row(struct filter_bench *b, struct bench_case *c, struct filter_row *row)
 {
-    const struct path_kind_info *kind = path_kind_info(row->path);
-    const struct bench_subject_setup setup = {
-        .kind = row->path,
-        .device = b->session->device,
-        .gl = b->session->gl,
-        .threads = row->threads,
-        .tuned = b->session->tuned,
-        .shape = row->shape,
-        .chain = row->chain,
-        .variant = row->variant,
-        .measure = row->measure,
-    };
+    const struct path_kind_info *kind = path_kind_info(row->kind);
     char *error = NULL;
     *c = (struct bench_case){.session = b->session,
                              .data = row,
@@ -602,15 +530,15 @@ static void open_row(struct filter_bench *b, struct bench_case *c, struct filter
     row->host.figure = c->figure;
     snprintf(row->host.figure.test, sizeof(row->host.figure.test), "%s", b->session->measurement->test[TEST_HOST].name);
     snprintf(row->what, sizeof(row->what), "%.80s from %s %dx%d on the %s path%s%s", row->text,
-             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->path),
+             pixfmt_info(row->shape.format)->name, row->shape.width, row->shape.height, path_kind_name(row->kind),
              text_if(row->variant, ", variant "), text_or(row->variant, ""));
     b->session->error[0] = '\0';
-    row->subject = bench_subject_open(b->session->pool, &setup, &error);
-    if (!row->subject)
+    const bool opened = open_subject(row, b->session, &error);
+    if (!opened)
         bench_fail(c, "%s", error ? error : b->session->error);
     else if (!(row->copy = copy_for(b, row)))
         bench_fail(c, "%s", b->session->error);
-    if (!row->subject)
+    if (!opened)
         log_error("cannot measure %s: %s", row->what, error ? error : "see above");
     free(error);
 }
@@ -646,9 +574,9 @@ static bool run(struct bench_session *session, bool variants)
     if (ok)
         measure(&b);
     for (int i = 0; i < b.rows; i++)
-        bench_subject_close(b.row[i].subject);
+        close_subject(&b.row[i]);
     for (int i = 0; i < b.copies; i++)
-        bench_copy_close(b.copy[i].copy);
+        close_copy(&b.copy[i]);
     free(b.cases);
     free(b.copy);
     free(b.row);
