@@ -174,16 +174,14 @@ static bool open_builder(struct builder *b)
     return b->from && b->to;
 }
 
-static void open_case(struct bench_case *c, struct build_case *build)
+static void open_case(struct bench_case *c)
 {
-    const char *text = origins[build->origin];
-    bench_name(c, "text=%s step=build", text);
+    struct build_case *build = c->data;
     for (int i = 0; i < LAUNCHES; i++) {
         struct figure *figure = &build->launch[i].figure;
-        snprintf(figure->parameters, sizeof(figure->parameters), "text=%s step=%s", text, launches[i]);
+        snprintf(figure->parameters, sizeof(figure->parameters), "text=%s step=%s", origins[build->origin],
+                 launches[i]);
     }
-    c->session = build->builder->session;
-    c->data = build;
     c->part = build->launch;
     c->parts = LAUNCHES;
     c->time = time_builds;
@@ -199,11 +197,10 @@ static void run(struct bench_session *session)
     for (int i = 0; i < ORIGINS; i++) {
         builds[i].builder = &builder;
         builds[i].origin = i;
-        open_case(&cases[i], &builds[i]);
-        if (!open)
-            bench_fail(&cases[i], "%s", session->error);
+        cases[i].data = &builds[i];
+        bench_name(&cases[i], "text=%s step=build", origins[i]);
     }
-    bench_measure(session, cases, ORIGINS);
+    bench_run(session, cases, ORIGINS, open, open_case);
 }
 
 const struct bench_test bench_test_build = {

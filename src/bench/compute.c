@@ -225,7 +225,6 @@ static void open_case(struct bench_case *c, struct compute *compute)
     bench_argument(c, &compute->from, sizeof(cl_mem));
     bench_argument(c, &compute->to, sizeof(cl_mem));
     bench_argument(c, &c->loops, sizeof(c->loops));
-    c->time = bench_kernel_time;
     c->check = check;
     c->work = 4.0 * STEPS * compute->chains * compute->width * (double)compute->items / 1e9;
     c->loops_most = 1 << 30;
@@ -419,7 +418,6 @@ static void open_product(struct bench_case *c, const struct step *step, size_t l
     bench_argument(c, &m->matrices->c, sizeof(cl_mem));
     bench_argument(c, &m->n, sizeof(m->n));
     bench_argument(c, &m->k, sizeof(m->k));
-    c->time = bench_kernel_time;
     c->check = check_product;
     c->work = 2.0 * m->n * m->n * m->k / 1e9;
 }

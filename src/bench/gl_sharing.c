@@ -123,7 +123,6 @@ static void open_case(struct bench_case *c)
 {
     if (!bench_kernel(c, "", "share") || !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
         return;
-    c->time = bench_host_time;
     c->once = run_once;
     c->check = check;
 }

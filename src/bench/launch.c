@@ -356,7 +356,6 @@ static void open_small(struct bench_case *c)
     if (!bench_kernel(c, options, small->packed ? "packed" : "each") ||
         !bench_group_fits(c, GROUP_WIDTH * GROUP_HEIGHT))
         return;
-    c->time = bench_host_time;
     c->once = run_once;
     c->check = check_small;
     c->work = small->images->count;

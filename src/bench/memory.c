@@ -159,7 +159,6 @@ static void open_case(struct bench_case *c)
     c->size[0] = b->items = (groups - (b->offset > 0)) * c->local[0];
     bench_argument(c, &b->memory->from, sizeof(cl_mem));
     bench_argument(c, &b->memory->to, sizeof(cl_mem));
-    c->time = bench_kernel_time;
     c->check = check;
     const double bytes = (double)b->items * b->each * (double)b->element;
     c->work = (b->access == ACCESS_COPY ? 2 * bytes : bytes) / 1e9;
@@ -357,7 +356,6 @@ static void open_size(struct bench_case *c)
     bench_argument(c, &cached->first, sizeof(cl_uint));
     bench_argument(c, &cached->step, sizeof(cl_uint));
     bench_argument(c, &c->loops, sizeof(c->loops));
-    c->time = bench_kernel_time;
     c->check = check_global;
     c->work = (double)c->size[0] * READS * ELEMENT_BYTES / 1e9;
     c->loops_most = 1 << 30;
@@ -417,7 +415,6 @@ static void open_tile(struct bench_case *c)
     bench_argument(c, &cached->memory->from, sizeof(cl_mem));
     bench_argument(c, &cached->memory->to, sizeof(cl_mem));
     bench_argument(c, &c->loops, sizeof(c->loops));
-    c->time = bench_kernel_time;
     c->check = check_local;
     c->work = (double)c->size[0] * READS * (double)bytes / 1e9;
     c->loops_most = 1 << 30;

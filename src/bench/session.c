@@ -141,13 +141,13 @@ static cl_int enqueue(void *context, int run, struct device_span *span)
                       NULL, span);
 }
 
-double bench_kernel_time(struct bench_case *c, int runs)
+static double kernel_time(struct bench_case *c, int runs)
 {
     struct timing timing;
     return timing_run(c->session->queue, runs, enqueue, c, &timing) ? timing.device_ms / 1e3 : -1;
 }
 
-double bench_host_time(struct bench_case *c, int runs)
+static double host_time(const struct bench_case *c, int runs)
 {
     const int64_t start_ns = clock_now_ns();
     for (int i = 0; i < runs; i++)
@@ -178,7 +178,7 @@ bool bench_kernel_once(struct bench_case *c, cl_uint loops, cl_mem result, size_
                               "clear memory on the device"))
         return false;
     c->loops = loops;
-    const bool ok = bench_kernel_time(c, 1) >= 0;
+    const bool ok = kernel_time(c, 1) >= 0;
     c->loops = usual;
     return ok;
 }
@@ -248,10 +248,17 @@ static bool runs(const struct bench_case *c)
 
 enum { ROUNDS_LEAST = 3 };
 
+static double time_runs(struct bench_case *c, int count)
+{
+    if (c->time)
+        return c->time(c, count);
+    return c->once ? host_time(c, count) : kernel_time(c, count);
+}
+
 static double time_case(struct bench_case *c, int count)
 {
     c->session->error[0] = '\0';
-    const double seconds = c->time(c, count);
+    const double seconds = time_runs(c, count);
     if (!(seconds > 0) && runs(c))
         bench_fail(c, "%s", c->session->error[0] ? c->session->error : "the device reports impossible times");
     return seconds;
@@ -400,9 +407,9 @@ void bench_run(struct bench_session *session, struct bench_case *cases, int coun
 {
     for (int i = 0; i < count; i++) {
         cases[i].session = session;
-        if (ready)
+        if (ready && open)
             open(&cases[i]);
-        else
+        else if (!ready)
             bench_fail(&cases[i], "%s", session->error);
     }
     bench_measure(session, cases, count);

@@ -54,10 +54,11 @@ struct bench_case {
     struct figure figure;
     const char *file; // of its kernel; NULL: the test's
     // Makes `runs` runs (at most TIMING_RUNS) and returns the average seconds of one. Negative on failure (logged).
+    // NULL: times `once` by the host's clock, or the kernel by the device's.
     double (*time)(struct bench_case *c, int runs);
     // Runs once and compares the result with the host's. False if it is wrong, or on failure (logged).
     bool (*check)(struct bench_case *c);
-    bool (*once)(const struct bench_case *c); // for bench_host_time
+    bool (*once)(const struct bench_case *c); // runs once, and waits; false on failure (logged); NULL: the kernel
     // Adds to the figure when all cases are measured, or reports more (bench_derive); NULL: nothing.
     void (*finish)(struct bench_case *c);
     bool silent; // other cases use the value; it is not reported
@@ -69,7 +70,7 @@ struct bench_case {
     int warm_runs;             // before, because memory is touched and drivers finish compiling; 0: 1
     void *data;                // of the test
 
-    cl_kernel kernel; // of bench_kernel_time
+    cl_kernel kernel;
     struct kernel_argument arguments[BENCH_ARGUMENTS];
     int argument_count;
     size_t size[2], local[2];
@@ -78,11 +79,6 @@ struct bench_case {
     struct bench_part *part; // reported after the case; borrowed
     int parts;
 };
-
-// Times by events: the device's clock.
-double bench_kernel_time(struct bench_case *c, int runs);
-// Times `once`, which returns false on failure (logged), by the host's clock.
-double bench_host_time(struct bench_case *c, int runs);
 
 // Builds a kernel of the case's file with these options. On failure returns false and sets the figure's reason.
 bool bench_kernel(struct bench_case *c, const char *options, const char *name);
@@ -112,8 +108,8 @@ void bench_fail(struct bench_case *c, const char *format, ...) __attribute__((fo
 // `log`: a line that names the device, then the compiler's log. NULL: the reason was logged.
 void bench_fail_build(struct bench_case *c, const char *log);
 
-// Opens each case, whose data and parameters are set, with `open`, and measures all as bench_measure. `ready` false:
-// what the cases share is missing, so they fail with the last error.
+// Opens each case, whose data and parameters are set, with `open` (NULL: it is open), and measures all as
+// bench_measure. `ready` false: what the cases share is missing, so they fail with the last error.
 void bench_run(struct bench_session *session, struct bench_case *cases, int count, bool ready,
                void (*open)(struct bench_case *c));
 // Measures all cases that are not skipped, and reports the figures of all in their order. Releases their kernels. If

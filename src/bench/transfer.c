@@ -248,13 +248,8 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
     for (int i = 0; i < total; i++) {
         const struct way_row *way = &ways[i % WAYS];
         struct bench_case *c = &cases[i];
-        c->session = session;
         c->data = &transfers[i];
         bench_name(c, "%s=%s way=%s", key, sizes[i / WAYS].name, way->name);
-        if (!open) {
-            bench_fail(c, "%s", session->error);
-            continue;
-        }
         transfers[i] = (struct transfer){
             .way = way->way,
             .bytes = sizes[i / WAYS].bytes,
@@ -271,7 +266,7 @@ static void run_sizes(struct bench_session *session, const char *key, const stru
         if (zero_copy && way->way == WAY_MAP_READ && transfers[i].bytes == most)
             snprintf(c->figure.note, sizeof(c->figure.note), "zero copy: the mapping itself copies nothing");
     }
-    bench_measure(session, cases, total);
+    bench_run(session, cases, total, open, NULL);
 }
 
 static void run_frames(struct bench_session *session)
