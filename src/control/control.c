@@ -24,23 +24,38 @@
 // ---- clients of the socket: lines in, lines out, within limits; nothing waits ----
 
 enum { CLIENTS_MAX = 8, CLIENT_LINE = 1 << 16, CLIENT_QUEUE = 1 << 20 };
+enum { WATCHES = 32 }; // observed properties of a client
+
+struct observed {
+    long long id;
+    char name[PROPERTY_NAME]; // "": free
+    json_t *last;             // the value that the client knows; NULL: none
+};
 
 struct client {
     int fd;           // -1: the place is free
-    unsigned number;  // of this client, from 1 on; 0: the place is free
-    bool waits;       // the caller answers the last line later: take no further lines
     bool ended;       // it sends no more
     bool skips;       // the line before was too long: skip its rest
     size_t got, used; // bytes in `in`, and how many of them are taken
     size_t queued;    // bytes in `out`
     char *in;         // CLIENT_LINE + 1 bytes
     char *out;        // CLIENT_QUEUE bytes
+
+    bool waits;                    // the last command is answered later: take no further lines
+    long long id;                  // request_id of this command
+    uint64_t awaited;              // it waits for this number of frames; 0: for a frame with all changes
+    unsigned source;               // ... for this request of source_change.requests; 0: for none
+    bool recording;                // ... for the end of a recording
+    struct screenshot *screenshot; // ... for this one; NULL: for none
+    struct screenshot *left;       // still being written for a client that has gone; NULL: none
+    struct observed watch[WATCHES];
 };
 
-struct clients {
+struct control_socket {
+    const struct controlled *run;
     struct local_socket socket;
-    unsigned accepted; // clients so far
     struct client client[CLIENTS_MAX];
+    int64_t watched_ns; // when changed properties were last reported
 };
 
 enum client_line { CLIENT_NONE, CLIENT_TAKEN, CLIENT_TOO_LONG };
@@ -49,16 +64,19 @@ enum { ACCEPTS = 4 }; // new clients in one call
 static const char refusal[] = "{\"error\":\"8 clients are connected; close one of them\",\"request_id\":0}\n";
 _Static_assert(CLIENTS_MAX == 8, "the refusal names the number");
 
-// Listens at this path. False on failure (logged).
-static bool clients_open(struct clients *c, const char *path)
+static void forget_watch(struct observed *watch)
 {
-    char why[LOCAL_WHY];
-    for (int i = 0; i < CLIENTS_MAX; i++)
-        c->client[i] = (struct client){.fd = -1};
-    if (local_socket_listen(&c->socket, path, why))
-        return true;
-    log_error("cannot make the control socket %s", why);
-    return false;
+    json_decref(watch->last);
+    *watch = (struct observed){0};
+}
+
+// Waits until the screenshot of the client that has gone is written, and frees it.
+static void close_left(struct client *client)
+{
+    char name[PATH_MAX];
+    if (client->left)
+        screenshot_close(client->left, name, NULL);
+    client->left = NULL;
 }
 
 static void drop(struct client *client)
@@ -67,7 +85,11 @@ static void drop(struct client *client)
         close(client->fd);
     free(client->in);
     free(client->out);
-    *client = (struct client){.fd = -1};
+    for (int i = 0; i < WATCHES; i++)
+        forget_watch(&client->watch[i]);
+    if (client->screenshot)
+        close_left(client);
+    *client = (struct client){.fd = -1, .left = client->screenshot ? client->screenshot : client->left};
 }
 
 static void send_queued(struct client *client)
@@ -84,18 +106,7 @@ static void send_queued(struct client *client)
     }
 }
 
-// Sends what the clients accept at once.
-static void clients_close(struct clients *c)
-{
-    for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (c->client[i].fd >= 0)
-            send_queued(&c->client[i]);
-        drop(&c->client[i]);
-    }
-    local_socket_close(&c->socket);
-}
-
-static void accept_new(struct clients *c)
+static void accept_new(struct control_socket *c)
 {
     for (int n = 0; n < ACCEPTS; n++) {
         const int fd = accept4(c->socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -110,8 +121,9 @@ static void accept_new(struct clients *c)
             close(fd);
             continue;
         }
-        *client = (struct client){
-            .fd = fd, .number = ++c->accepted, .in = xmalloc(CLIENT_LINE + 1), .out = xmalloc(CLIENT_QUEUE)};
+        client->fd = fd;
+        client->in = xmalloc(CLIENT_LINE + 1);
+        client->out = xmalloc(CLIENT_QUEUE);
     }
 }
 
@@ -140,7 +152,7 @@ static void receive(struct client *client, bool gone)
 }
 
 // Accepts new clients, receives and sends. Frees the places of clients that have gone.
-static void clients_exchange(struct clients *c)
+static void clients_exchange(struct control_socket *c)
 {
     struct pollfd poll_set[CLIENTS_MAX];
     for (int i = 0; i < CLIENTS_MAX; i++)
@@ -154,24 +166,6 @@ static void clients_exchange(struct clients *c)
             receive(client, poll_set[i].revents & (POLLHUP | POLLERR));
     }
     accept_new(c);
-}
-
-// Waits until `fd` can be read (-1: none), a client or a new client needs clients_exchange, a signal arrives, or the
-// time is over.
-static void clients_wait(const struct clients *c, int fd, int64_t timeout_ns)
-{
-    struct pollfd set[CLIENTS_MAX + 2] = {{.fd = fd, .events = POLLIN}, {.fd = c->socket.fd, .events = POLLIN}};
-    for (int i = 0; i < CLIENTS_MAX; i++) {
-        const struct client *client = &c->client[i];
-        const bool reads = !client->waits && !client->ended;
-        if (client->fd >= 0 && !client->waits && has_line(client))
-            return;
-        set[i + 2] = (struct pollfd){.fd = client->fd, .events = reads ? POLLIN : 0};
-        if (client->queued)
-            set[i + 2].events |= POLLOUT;
-    }
-    const struct timespec time = clock_timespec(timeout_ns);
-    ppoll(set, CLIENTS_MAX + 2, &time, NULL);
 }
 
 // Takes the client's next line, which stays valid until clients_exchange. Never has a newline; is not NUL-terminated.
@@ -211,40 +205,13 @@ static void client_send(struct client *client, const char *text, size_t size)
 
 // ---- requests ----
 
-enum { WATCHES = 32 };                                       // observed properties of a client
 static const int64_t serve_ns = 1000000, watch_ns = 8000000; // longest time for requests; shortest between two reports
-
-struct observed {
-    long long id;
-    char name[PROPERTY_NAME]; // "": free
-    json_t *last;             // the value that the client knows; NULL: none
-};
-
-// What a connected client waits for and observes.
-struct guest {
-    unsigned number;               // clients.client[].number when this began; another number: a new client
-    long long waits;               // request_id of the command that waits
-    uint64_t awaited;              // the command waits for this number of frames; 0: for a frame with all changes
-    unsigned source;               // ... for this request of source_change.requests; 0: for none
-    bool recording;                // ... for the end of a recording
-    struct screenshot *screenshot; // ... for this one; NULL: for none
-    struct screenshot *left;       // still being written for a client that has gone; NULL: none
-    struct observed watch[WATCHES];
-};
-
-struct control_socket {
-    const struct controlled *run;
-    struct clients clients;
-    struct guest guest[CLIENTS_MAX];
-    int64_t watched_ns; // when changed properties were last reported
-};
 
 // A request that is being carried out.
 struct call {
     struct control_socket *control;
     const struct controlled *run;
     struct client *client;
-    struct guest *guest;
     const struct request *request;
     json_t *data; // of the reply; NULL: none
     char why[PROPERTY_WHY];
@@ -280,30 +247,6 @@ static void reply(struct client *client, json_int_t id, const char *error, json_
         json_object_set_new(object, "data", data ? data : json_null());
     json_object_set_new(object, "request_id", json_integer(id));
     send_line(client, object);
-}
-
-static void forget_watch(struct observed *watch)
-{
-    json_decref(watch->last);
-    *watch = (struct observed){0};
-}
-
-// Waits until the screenshot of the client that has gone is written, and frees it.
-static void close_left(struct guest *guest)
-{
-    char name[PATH_MAX];
-    if (guest->left)
-        screenshot_close(guest->left, name, NULL);
-    guest->left = NULL;
-}
-
-static void forget_guest(struct guest *guest)
-{
-    for (int i = 0; i < WATCHES; i++)
-        forget_watch(&guest->watch[i]);
-    if (guest->screenshot)
-        close_left(guest);
-    *guest = (struct guest){.left = guest->screenshot ? guest->screenshot : guest->left};
 }
 
 // ---- commands ----
@@ -344,10 +287,10 @@ static bool run_set(struct call *call)
     const bool plain = request_text(call->request->argument[1], value);
     if (!properties_set(call->run, name, plain ? value : NULL, call->why))
         return false;
-    call->guest->source = change->requests != requests ? change->requests : 0;
-    call->guest->recording = strcmp(name, "recording") == 0 && outputs_busy(&call->run->stream->outputs);
-    call->guest->waits = call->request->id;
-    call->client->waits = call->guest->source > 0 || call->guest->recording;
+    call->client->source = change->requests != requests ? change->requests : 0;
+    call->client->recording = strcmp(name, "recording") == 0 && outputs_busy(&call->run->stream->outputs);
+    call->client->id = call->request->id;
+    call->client->waits = call->client->source > 0 || call->client->recording;
     return true;
 }
 
@@ -365,7 +308,7 @@ static bool run_observe(struct call *call)
     if (strlen(name) >= PROPERTY_NAME)
         return property_fail(call->why, "the name is longer than %d bytes", PROPERTY_NAME - 1);
     for (int i = 0; i < WATCHES && !free_watch; i++)
-        free_watch = call->guest->watch[i].name[0] ? NULL : &call->guest->watch[i];
+        free_watch = call->client->watch[i].name[0] ? NULL : &call->client->watch[i];
     if (!free_watch)
         return property_fail(call->why, "a client can observe at most %d properties", WATCHES);
     free_watch->id = id;
@@ -380,7 +323,7 @@ static bool run_unobserve(struct call *call)
     if (!number_argument(call, 0, &id))
         return false;
     for (int i = 0; i < WATCHES; i++) {
-        struct observed *watch = &call->guest->watch[i];
+        struct observed *watch = &call->client->watch[i];
         if (watch->name[0] && watch->id == id) {
             forget_watch(watch);
             count++;
@@ -426,10 +369,10 @@ static bool run_screenshot(struct call *call)
     log_keep_error(call->why, sizeof(call->why));
     const struct output_inputs in = {.source = source_change_text(&s->change), .chain = &s->settings.chain};
     if (!path || output_files_allow_screenshot(&s->files, &s->outputs, &in, s->playback.source, path))
-        call->guest->screenshot = stream_save(s, both, path);
+        call->client->screenshot = stream_save(s, both, path);
     log_keep_error(NULL, 0);
-    call->guest->waits = call->request->id;
-    call->client->waits = call->guest->screenshot != NULL;
+    call->client->id = call->request->id;
+    call->client->waits = call->client->screenshot != NULL;
     return call->client->waits;
 }
 
@@ -444,8 +387,8 @@ static bool run_wait(struct call *call)
     long long frame = 0;
     if (call->request->arguments > 0 && !number_argument(call, 0, &frame))
         return false;
-    call->guest->waits = call->request->id;
-    call->guest->awaited = (uint64_t)frame;
+    call->client->id = call->request->id;
+    call->client->awaited = (uint64_t)frame;
     call->client->waits = true;
     return true;
 }
@@ -491,11 +434,10 @@ static const struct verb *find_verb(struct call *call)
 
 // ---- requests ----
 
-static void carry_out(struct control_socket *c, int index, const char *line, size_t size)
+static void carry_out(struct control_socket *c, struct client *client, const char *line, size_t size)
 {
-    struct client *client = &c->clients.client[index];
     struct request request;
-    struct call call = {.control = c, .run = c->run, .client = client, .guest = &c->guest[index], .request = &request};
+    struct call call = {.control = c, .run = c->run, .client = client, .request = &request};
     const struct verb *verb;
     bool ok = request_parse(&request, line, size, call.why) && (verb = find_verb(&call)) && verb->run(&call);
     if (ok && verb->changes && c->run->changed)
@@ -513,15 +455,14 @@ static bool is_blank(const char *line, size_t size)
 }
 
 // Takes a line of the client and answers it. False: there is none.
-static bool serve_client(struct control_socket *c, int index)
+static bool serve_client(struct control_socket *c, struct client *client)
 {
-    struct client *client = &c->clients.client[index];
     const char *line;
     size_t size;
     switch (client_take(client, &line, &size)) {
     case CLIENT_TAKEN:
         if (!is_blank(line, size))
-            carry_out(c, index, line, size);
+            carry_out(c, client, line, size);
         return true;
     case CLIENT_TOO_LONG:
         reply(client, 0, "the line is longer than 65536 bytes", NULL);
@@ -544,61 +485,60 @@ static bool settled(const struct controlled *run)
 
 // Answers a client that waits for a source, when its first frame is shown or it has failed. If the run ends,
 // control_close answers.
-static void answer_source(struct stream *s, struct client *client, struct guest *guest)
+static void answer_source(struct stream *s, struct client *client)
 {
-    const bool latest = guest->source == s->change.requests;
+    const bool latest = client->source == s->change.requests;
     const bool over = (s->playback.ended && panes_in_flight(s->panes) == 0) || s->outputs.resting;
     if (latest && (source_change_busy(&s->change) || !s->playback.capture || s->quit || s->code >= EXIT_NOTHING))
         return;
     if (latest && !over && !panes_result(s->panes, PANE_MAIN) && !source_change_failure(&s->change))
         return;
-    guest->source = 0;
+    client->source = 0;
     client->waits = false;
-    reply(client, guest->waits, latest ? source_change_failure(&s->change) : "a later request replaced this source",
+    reply(client, client->id, latest ? source_change_failure(&s->change) : "a later request replaced this source",
           NULL);
 }
 
 // Answers a client that waits for the start or the end of a recording, but not for a slow start.
-static void answer_recording(struct stream *s, struct client *client, struct guest *guest)
+static void answer_recording(struct stream *s, struct client *client)
 {
     if (outputs_busy(&s->outputs))
         return;
-    guest->recording = client->waits = false;
-    reply(client, guest->waits, outputs_failure(&s->outputs), NULL);
+    client->recording = client->waits = false;
+    reply(client, client->id, outputs_failure(&s->outputs), NULL);
 }
 
 // Answers a client that waits for a screenshot. `end`: waits for it; else does nothing if it is not there yet.
-static void answer_screenshot(struct client *client, struct guest *guest, bool end)
+static void answer_screenshot(struct client *client, bool end)
 {
     char name[PATH_MAX], why[SCREENSHOT_WHY];
-    if (!end && !screenshot_done(guest->screenshot))
+    if (!end && !screenshot_done(client->screenshot))
         return;
-    const bool ok = screenshot_close(guest->screenshot, name, why);
-    guest->screenshot = NULL;
+    const bool ok = screenshot_close(client->screenshot, name, why);
+    client->screenshot = NULL;
     client->waits = false;
     if (ok)
-        reply(client, guest->waits, NULL, text_json(name));
+        reply(client, client->id, NULL, text_json(name));
     else
-        reply(client, guest->waits, why, NULL);
+        reply(client, client->id, why, NULL);
 }
 
 static void answer_waits(struct control_socket *c)
 {
     struct stream *s = c->run->stream;
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        struct client *client = &c->clients.client[i];
-        struct guest *guest = &c->guest[i];
-        if (guest->left && screenshot_done(guest->left))
-            close_left(guest);
-        if (client->waits && guest->source) {
-            answer_source(s, client, guest);
-        } else if (client->waits && guest->recording) {
-            answer_recording(s, client, guest);
-        } else if (client->waits && guest->screenshot) {
-            answer_screenshot(client, guest, false);
-        } else if (client->waits && (guest->awaited > 0 ? s->meter.frames >= guest->awaited : settled(c->run))) {
+        struct client *client = &c->client[i];
+        if (client->left && screenshot_done(client->left))
+            close_left(client);
+        if (client->waits && client->source) {
+            answer_source(s, client);
+        } else if (client->waits && client->recording) {
+            answer_recording(s, client);
+        } else if (client->waits && client->screenshot) {
+            answer_screenshot(client, false);
+        } else if (client->waits && (client->awaited > 0 ? s->meter.frames >= client->awaited : settled(c->run))) {
             client->waits = false;
-            reply(client, guest->waits, NULL, json_integer((json_int_t)s->meter.frames));
+            reply(client, client->id, NULL, json_integer((json_int_t)s->meter.frames));
         }
     }
 }
@@ -629,8 +569,8 @@ static void tell_watchers(struct control_socket *c)
     c->watched_ns = now_ns;
     for (int i = 0; i < CLIENTS_MAX; i++) {
         for (int k = 0; k < WATCHES; k++)
-            if (c->clients.client[i].fd >= 0 && c->guest[i].watch[k].name[0])
-                tell_watcher(c->run, &c->clients.client[i], &c->guest[i].watch[k], &report);
+            if (c->client[i].watch[k].name[0])
+                tell_watcher(c->run, &c->client[i], &c->client[i].watch[k], &report);
     }
     json_decref(report);
 }
@@ -638,10 +578,13 @@ static void tell_watchers(struct control_socket *c)
 struct control_socket *control_open(const struct controlled *run, const char *path)
 {
     struct control_socket *c = xalloc(sizeof(*c));
-    if (clients_open(&c->clients, path)) {
-        c->run = run;
+    char why[LOCAL_WHY];
+    c->run = run;
+    for (int i = 0; i < CLIENTS_MAX; i++)
+        c->client[i].fd = -1;
+    if (local_socket_listen(&c->socket, path, why))
         return c;
-    }
+    log_error("cannot make the control socket %s", why);
     free(c);
     return NULL;
 }
@@ -651,17 +594,18 @@ void control_close(struct control_socket *c)
     if (!c)
         return;
     for (int i = 0; i < CLIENTS_MAX; i++) {
-        struct client *client = &c->clients.client[i];
-        if (client->waits && c->guest[i].screenshot)
-            answer_screenshot(client, &c->guest[i], true);
-        if (client->waits && c->guest[i].recording)
-            answer_recording(c->run->stream, client, &c->guest[i]);
+        struct client *client = &c->client[i];
+        if (client->waits && client->screenshot)
+            answer_screenshot(client, true);
+        if (client->waits && client->recording)
+            answer_recording(c->run->stream, client);
         if (client->waits)
-            reply(client, c->guest[i].waits, "the run has ended", NULL);
-        forget_guest(&c->guest[i]);
-        close_left(&c->guest[i]);
+            reply(client, client->id, "the run has ended", NULL);
+        send_queued(client); // what the client accepts at once
+        drop(client);
+        close_left(client);
     }
-    clients_close(&c->clients);
+    local_socket_close(&c->socket);
     free(c);
 }
 
@@ -670,18 +614,12 @@ void control_serve(struct control_socket *c)
     const int64_t end_ns = clock_now_ns() + serve_ns;
     if (!c)
         return;
-    clients_exchange(&c->clients);
-    for (int i = 0; i < CLIENTS_MAX; i++) {
-        if (c->guest[i].number != c->clients.client[i].number) {
-            forget_guest(&c->guest[i]);
-            c->guest[i].number = c->clients.client[i].number;
-        }
-    }
+    clients_exchange(c);
     const bool *quit = &c->run->stream->quit;
     for (bool more = true; more && !*quit && clock_now_ns() < end_ns;) {
         more = false;
         for (int i = 0; i < CLIENTS_MAX && !*quit; i++)
-            more = serve_client(c, i) || more;
+            more = serve_client(c, &c->client[i]) || more;
     }
     answer_waits(c);
     tell_watchers(c);
@@ -689,8 +627,20 @@ void control_serve(struct control_socket *c)
 
 void control_wait(const struct control_socket *c, int fd, int64_t timeout_ns)
 {
-    if (c)
-        clients_wait(&c->clients, fd, timeout_ns);
-    else
+    if (!c) {
         clock_sleep_until_ns(clock_now_ns() + timeout_ns);
+        return;
+    }
+    struct pollfd set[CLIENTS_MAX + 2] = {{.fd = fd, .events = POLLIN}, {.fd = c->socket.fd, .events = POLLIN}};
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        const struct client *client = &c->client[i];
+        const bool reads = !client->waits && !client->ended;
+        if (client->fd >= 0 && !client->waits && has_line(client))
+            return;
+        set[i + 2] = (struct pollfd){.fd = client->fd, .events = reads ? POLLIN : 0};
+        if (client->queued)
+            set[i + 2].events |= POLLOUT;
+    }
+    const struct timespec time = clock_timespec(timeout_ns);
+    ppoll(set, CLIENTS_MAX + 2, &time, NULL);
 }
