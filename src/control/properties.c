@@ -46,7 +46,7 @@ static const struct property *row(const struct controlled *run, int index)
     return p->name ? p : NULL;
 }
 
-// Finds the property, and the rest of its name. NULL: `why` is set.
+// Finds the property, and what its functions get as `name`. NULL: `why` is set.
 static const struct property *find(const struct controlled *run, const char *name, const char **rest,
                                    char why[PROPERTY_WHY])
 {
@@ -54,8 +54,9 @@ static const struct property *find(const struct controlled *run, const char *nam
     const struct property *p;
     for (int i = 0; i < PROPERTIES && (p = row(run, i)); i++) {
         const size_t length = strlen(p->name);
-        *rest = name + length;
-        if (p->name[length - 1] == '/' ? strncmp(name, p->name, length) == 0 : strcmp(name, p->name) == 0)
+        const bool open = p->name[length - 1] == '/';
+        *rest = open ? name + length : name;
+        if (open ? strncmp(name, p->name, length) == 0 : strcmp(name, p->name) == 0)
             return p;
         names[i] = p->name;
     }
@@ -309,7 +310,7 @@ void properties_restore(const struct property *rows, struct settings *settings, 
 
 // ---- the settings and figures that every run with a stream has, each row below its functions ----
 
-static bool set_paused(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_paused(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     bool paused = false;
     if (!property_flag(value, &paused, why))
@@ -323,12 +324,12 @@ static json_t *seconds_json(const struct controlled *run, double seconds)
     return run->stream->playback.info->frame_s > 0 ? json_real(round(seconds * 1e6) / 1e6) : json_null();
 }
 
-static json_t *get_position(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_position(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     return seconds_json(run, run->stream->playback.position_s);
 }
 
-static bool set_position(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_position(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     char *end, reason[PLAYBACK_WHY];
     const double seconds = strtod(value, &end);
@@ -337,18 +338,18 @@ static bool set_position(const struct controlled *run, const char *rest, const c
     return playback_seek(&run->stream->playback, seconds, reason) || property_fail(why, "%.200s", reason);
 }
 
-static json_t *get_duration(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_duration(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     const double seconds = playback_duration(&run->stream->playback);
     return seconds > 0 ? seconds_json(run, seconds) : json_null();
 }
 
-static bool set_source(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_source(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     return source_change_request(&run->stream->change, value, why);
 }
 
-static bool set_recording(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_recording(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct outputs *outputs = &run->stream->outputs;
     const char *now = outputs_describe(outputs).recording;
@@ -366,7 +367,7 @@ static bool set_recording(const struct controlled *run, const char *rest, const 
     return ok;
 }
 
-static json_t *get_size(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_size(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     const struct path_result *result = panes_result(run->stream->panes, PANE_MAIN);
     char text[32];
@@ -380,12 +381,12 @@ static json_t *get_size(const struct controlled *run, const char *rest, char why
     return json_string(text);
 }
 
-static json_t *get_version(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_version(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     return json_string(MONOCLE_VERSION);
 }
 
-static json_t *get_stages(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_stages(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     const struct meter *meter = &run->stream->meter;
     json_t *object = json_object();
@@ -399,7 +400,7 @@ static json_t *get_stages(const struct controlled *run, const char *rest, char w
     return object;
 }
 
-static json_t *get_status(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_status(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     return run->state(run->context);
 }

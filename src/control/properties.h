@@ -28,9 +28,10 @@ struct property {
     const char *choices; // "off|small|full|large"
     float min, max;      // of a number that is a member
     size_t member;       // offset in struct settings; 0: `get` returns the value, else the field of `state` has it
-    struct json_t *(*get)(const struct controlled *run, const char *rest, char why[PROPERTY_WHY]);
+    // `name`: of the property; of "param/": the rest of the name.
+    struct json_t *(*get)(const struct controlled *run, const char *name, char why[PROPERTY_WHY]);
     // Sets it to a text; NULL: it is a member, or cannot be set.
-    bool (*set)(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY]);
+    bool (*set)(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY]);
     // Follows a change of the member; NULL: a new drawing is enough. False: it is impossible, and the member gets its
     // old value.
     bool (*changed)(const struct controlled *run, char why[PROPERTY_WHY]);

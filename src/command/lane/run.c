@@ -72,7 +72,7 @@ static json_t *state(void *context)
     return object;
 }
 
-static json_t *get_lines(const struct controlled *controlled, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_lines(const struct controlled *controlled, const char *name, char why[PROPERTY_WHY])
 {
     const struct run *run = controlled->context;
     return run->frame.file ? lane_json(&run->frame, &run->map, &run->result) : json_null();

@@ -61,7 +61,7 @@ static void name_mouse(struct session *s)
         s->keys.row[s->keys.count++] = (struct key_row){.help = lines[i]};
 }
 
-static void list_keys(struct session *s)
+void events_open(struct session *s)
 {
     keys_list(&s->options.key_map, &s->keys);
     name_digits(s);
@@ -741,9 +741,4 @@ void events_hint(struct session *s, double seconds)
         last = look ? " of the last run, 0 removes it\n" : "filters of the last run, 0 removes them\n";
     note_set(&s->stream.note, false, seconds, "%s%s%s%s1-9\u00a0looks, %s\u00a0compare, %s\u00a0help, %s\u00a0quit",
              missing, text_if(missing[0], ", or drop a file here\n"), look ? look->name : "", last, split, help, end);
-}
-
-void events_open(struct session *s)
-{
-    list_keys(s);
 }

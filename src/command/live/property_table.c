@@ -14,26 +14,19 @@
 
 // ---- chain and its parameters ----
 
-static json_t *part_json(const struct controlled *run, enum chain_part which)
+static enum chain_part part_named(const char *name)
+{
+    enum chain_part part = PART_CAMERA;
+    while (strcmp(chain_part_name(part), name) != 0)
+        part++;
+    return part;
+}
+
+static json_t *get_part(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     char text[CHAIN_TEXT];
-    chain_print_part(&run->stream->settings.chain, which, text);
+    chain_print_part(&run->stream->settings.chain, part_named(name), text);
     return text_json(text);
-}
-
-static json_t *get_camera(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
-{
-    return part_json(run, PART_CAMERA);
-}
-
-static json_t *get_chain(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
-{
-    return part_json(run, PART_LOOK);
-}
-
-static json_t *get_titles(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
-{
-    return part_json(run, PART_TITLES);
 }
 
 // Makes `chain` the chain of the settings, unless its result is too large or its text too long.
@@ -65,8 +58,9 @@ static bool take_part(struct session *s, enum chain_part which, const struct cha
     return true;
 }
 
-static bool set_part(const struct controlled *run, enum chain_part which, const char *value, char why[PROPERTY_WHY])
+static bool set_part(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
+    const enum chain_part which = part_named(name);
     struct chain part = {.count = 0};
     if ((strcmp(value, "none") != 0 && !chain_parse_part(&part, which, value, NULL, why)) ||
         !take_part(run->context, which, &part, why))
@@ -76,29 +70,14 @@ static bool set_part(const struct controlled *run, enum chain_part which, const 
     return true;
 }
 
-static bool set_camera(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return set_part(run, PART_CAMERA, value, why);
-}
-
-static bool set_chain(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return set_part(run, PART_LOOK, value, why);
-}
-
-static bool set_titles(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    return set_part(run, PART_TITLES, value, why);
-}
-
-static json_t *get_look(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_look(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     const struct look *look = looks_with(&s->looks, &s->stream.settings.chain);
     return look ? json_string(look->name) : json_null();
 }
 
-static bool set_look(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_look(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     const struct look *look = looks_find(&s->looks, value);
@@ -106,7 +85,7 @@ static bool set_look(const struct controlled *run, const char *rest, const char 
         looks_describe_unknown(&s->looks, value, why);
         return false;
     }
-    if (!set_part(run, PART_LOOK, look ? look->chain : value, why))
+    if (!set_part(run, chain_part_name(PART_LOOK), look ? look->chain : value, why))
         return false;
     if (look)
         note_set(&s->stream.note, false, NOTE_S, "%s: %s", look->name, look->chain);
@@ -152,23 +131,21 @@ static json_t *param_value(const struct stage *stage, int param)
     return row->type == PARAM_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 
-static json_t *get_param(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_param(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
+    const struct chain *chain = &run->stream->settings.chain;
     int stage, param;
-    if (!find_param(&s->stream.settings.chain, rest, &stage, &param, why))
-        return NULL;
-    return param_value(&s->stream.settings.chain.stage[stage], param);
+    return find_param(chain, name, &stage, &param, why) ? param_value(&chain->stage[stage], param) : NULL;
 }
 
-static bool set_param(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_param(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     int stage, param;
     struct chain chain = s->stream.settings.chain, one;
     char text[CHAIN_TEXT];
     const char *reason = "";
-    if (!find_param(&chain, rest, &stage, &param, why))
+    if (!find_param(&chain, name, &stage, &param, why))
         return false;
     struct stage *at = &chain.stage[stage];
     const enum param_type type = at->filter->params[param].type;
@@ -203,18 +180,18 @@ static json_t *choices_json(const char *choices)
     return list;
 }
 
-static json_t *get_params(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_params(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
+    const struct chain *chain = &run->stream->settings.chain;
     json_t *list = json_array();
-    for (int i = 0; i < s->stream.settings.chain.count; i++) {
-        const struct stage *stage = &s->stream.settings.chain.stage[i];
+    for (int i = 0; i < chain->count; i++) {
+        const struct stage *stage = &chain->stage[i];
         for (int p = 0; p < filter_param_count(stage->filter); p++) {
             const struct param *row = &stage->filter->params[p];
-            char name[PROPERTY_NAME];
-            snprintf(name, sizeof(name), "param/%d/%s", i, row->name);
-            json_t *object =
-                json_pack("{s:s,s:s,s:o}", "name", name, "filter", stage->filter->name, "value", param_value(stage, p));
+            char whole[PROPERTY_NAME];
+            snprintf(whole, sizeof(whole), "param/%d/%s", i, row->name);
+            json_t *object = json_pack("{s:s,s:s,s:o}", "name", whole, "filter", stage->filter->name, "value",
+                                       param_value(stage, p));
             if (row->type != PARAM_FILE && row->type != PARAM_TEXT)
                 json_object_update_new(object, json_pack("{s:f,s:f,s:f}", "min", (double)row->min, "max",
                                                          (double)row->max, "step", (double)row->step));
@@ -230,12 +207,11 @@ static json_t *get_params(const struct controlled *run, const char *rest, char w
 
 static bool changed_panes(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    panes_changed(s->stream.panes, false);
+    panes_changed(run->stream->panes, false);
     return true;
 }
 
-static json_t *get_path(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_path(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     const struct stream_state *state = &run->stream->state;
     return json_string(state->automatic ? "auto" : path_kind_name(state->kind));
@@ -261,35 +237,33 @@ static bool next_path(const struct controlled *run, char next[PROPERTY_NAME], ch
     return kind != state->kind || property_fail(why, "there is no OpenCL device and no GL, so only the cpu path works");
 }
 
-static json_t *get_device(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_device(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    return s->stream.state.device < 0 ? json_null() : text_json(s->stream.devices.info[s->stream.state.device].name);
+    const int device = run->stream->state.device;
+    return device < 0 ? json_null() : text_json(run->stream->devices.info[device].name);
 }
 
-static bool set_device(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_device(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    const int index = device_find(s->stream.devices.info, s->stream.devices.count, value);
+    struct stream *s = run->stream;
+    const int index = device_find(s->devices.info, s->devices.count, value);
     if (index < 0)
         return property_fail(why, "no OpenCL device matches '%.80s'; monocle devices lists them", value);
-    property_fail(why, "cannot open %.80s",
-                  s->stream.devices.info[index].name); // an error that is logged replaces this
+    const char *device = s->devices.info[index].name;
+    property_fail(why, "cannot open %.80s", device); // an error that is logged replaces this
     log_keep_error(why, PROPERTY_WHY);
-    const bool opened = stream_use_device(&s->stream, index);
+    const bool opened = stream_use_device(s, index);
     log_keep_error(NULL, 0);
-    if (!opened)
-        return false;
-    note_set(&s->stream.note, false, NOTE_S, "device %s%s", s->stream.devices.info[index].name,
-             path_kind_info(s->stream.state.kind)->needs_device ? "" : " (this path does not use it)");
-    return true;
+    if (opened)
+        note_set(&s->note, false, NOTE_S, "device %s%s", device,
+                 path_kind_info(s->state.kind)->needs_device ? "" : " (this path does not use it)");
+    return opened;
 }
 
 static bool next_device(const struct controlled *run, char next[PROPERTY_NAME], char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    const int count = s->stream.devices.count;
-    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (s->stream.state.device + 1) % count : 0);
+    const int count = run->stream->devices.count;
+    snprintf(next, PROPERTY_NAME, "%d", count > 0 ? (run->stream->state.device + 1) % count : 0);
     return count > 1 || property_fail(why, "there is %s OpenCL device", count == 1 ? "only one" : "no");
 }
 
@@ -323,25 +297,21 @@ static const struct source_control *find_control(struct session *s, const char *
     return NULL;
 }
 
-static json_t *get_control(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_control(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    const struct source_control *control = find_control(s, rest, why);
+    const struct source_control *control = find_control(s, name, why);
     return control ? control_value(control) : NULL;
 }
 
-static bool set_control(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_control(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
-    const struct source_control *control = find_control(s, rest, why);
-    char name[SOURCE_WORD];
-    if (!control)
-        return false;
-    memcpy(name, control->name, sizeof(name)); // the list is read again
-    return controls_set(&s->controls, s->stream.playback.source, name, value, why);
+    const struct source_control *control = find_control(s, name, why);
+    return control && controls_set(&s->controls, s->stream.playback.source, control->name, value, why);
 }
 
-static json_t *get_controls(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_controls(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     struct session *s = run->context;
     static const char *const types[] = {[SOURCE_NUMBER] = "number", [SOURCE_SWITCH] = "flag", [SOURCE_MENU] = "choice"};
@@ -349,9 +319,9 @@ static json_t *get_controls(const struct controlled *run, const char *rest, char
     const struct source_control *control = controls_list(&s->controls, s->stream.playback.source, &count);
     json_t *list = json_array();
     for (const struct source_control *end = control + count; control < end; control++) {
-        char name[PROPERTY_NAME];
-        snprintf(name, sizeof(name), "control/%s", control->name);
-        json_t *object = json_pack("{s:o,s:s,s:o,s:b}", "name", text_json(name), "type", types[control->type], "value",
+        char whole[PROPERTY_NAME];
+        snprintf(whole, sizeof(whole), "control/%s", control->name);
+        json_t *object = json_pack("{s:o,s:s,s:o,s:b}", "name", text_json(whole), "type", types[control->type], "value",
                                    control_value(control), "locked", (int)control->locked);
         if (control->type == SOURCE_NUMBER)
             json_object_update_new(object,
@@ -366,7 +336,7 @@ static json_t *get_controls(const struct controlled *run, const char *rest, char
 
 // ---- view ----
 
-static json_t *get_split(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_split(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
     char word[PROPERTY_NAME];
     const struct stream *stream = run->stream;
@@ -386,7 +356,7 @@ static bool changed_split(const struct controlled *run, char why[PROPERTY_WHY])
     return true;
 }
 
-static bool set_show(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_show(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct stream *stream = run->stream;
     const int count = stream->settings.chain.count;
@@ -428,21 +398,17 @@ static struct orientation orientation_of(const struct controlled *run)
     return settings_orientation(&camera);
 }
 
-static bool set_mirror(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+// Sets mirror or flip.
+static bool set_mirrored(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct orientation to = orientation_of(run);
-    return property_flag(value, &to.mirror, why) && orient(run->context, &to, why);
-}
-
-static bool set_flip(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
-{
-    struct orientation to = orientation_of(run);
-    return property_flag(value, &to.flip, why) && orient(run->context, &to, why);
+    bool *flag = strcmp(name, "flip") == 0 ? &to.flip : &to.mirror;
+    return property_flag(value, flag, why) && orient(run->context, &to, why);
 }
 
 #define ANGLES "0|90|180|270"
 
-static bool set_rotate(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_rotate(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     struct orientation to = orientation_of(run);
     const int quarters = options_find(ANGLES, value);
@@ -460,8 +426,7 @@ static bool next_rotate(const struct controlled *run, char next[PROPERTY_NAME], 
 // The message may be the hint to press h, and it would hide a part of the help.
 static bool changed_help(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    note_clear(&s->stream.note, false);
+    note_clear(&run->stream->note, false);
     return true;
 }
 
@@ -471,17 +436,17 @@ static bool changed_zoom(const struct controlled *run, char why[PROPERTY_WHY])
     return true;
 }
 
-static json_t *get_output_size(const struct controlled *run, const char *rest, char why[PROPERTY_WHY])
+static json_t *get_output_size(const struct controlled *run, const char *name, char why[PROPERTY_WHY])
 {
-    const struct option_size *size = &((struct session *)run->context)->stream.settings.output;
+    const struct option_size *size = &run->stream->settings.output;
     char text[32];
     snprintf(text, sizeof(text), "%dx%d", size->width, size->height);
     return json_string(size->width > 0 ? text : "auto");
 }
 
-static bool set_output_size(const struct controlled *run, const char *rest, const char *value, char why[PROPERTY_WHY])
+static bool set_output_size(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
-    struct stream *s = &((struct session *)run->context)->stream;
+    struct stream *s = run->stream;
     struct option_size size = {0};
     if (strcmp(value, "auto") != 0 && !options_parse_size(value, &size))
         return property_fail(why, "output_size is WIDTHxHEIGHT, such as 1280x720, or auto");
@@ -503,45 +468,36 @@ static bool set_output_size(const struct controlled *run, const char *rest, cons
     return true;
 }
 
-static bool changed_output_fit(const struct controlled *run, char why[PROPERTY_WHY])
-{
-    panes_changed(((struct session *)run->context)->stream.panes, false);
-    return true;
-}
-
 static bool changed_vsync(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    window_set_vsync(s->stream.window, s->stream.settings.vsync);
+    window_set_vsync(run->stream->window, run->stream->settings.vsync);
     return true;
 }
 
 static bool changed_fullscreen(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    window_set_fullscreen(s->stream.window, s->stream.settings.fullscreen);
+    window_set_fullscreen(run->stream->window, run->stream->settings.fullscreen);
     return true;
 }
 
 static bool changed_tune(const struct controlled *run, char why[PROPERTY_WHY])
 {
-    struct session *s = run->context;
-    const struct settings *settings = &s->stream.settings;
-    if (settings->tune && !path_kind_info(s->stream.state.kind)->needs_device)
-        return property_fail(why, "the %s path has nothing to tune; %s", path_kind_name(s->stream.state.kind),
-                             s->stream.devices.count > 0 ? "change to opencl or zerocopy first"
-                                                         : "the others need an OpenCL device");
-    return stream_tune(&s->stream) || property_fail(why, "cannot tune; see standard error");
+    struct stream *s = run->stream;
+    if (s->settings.tune && !path_kind_info(s->state.kind)->needs_device)
+        return property_fail(why, "the %s path has nothing to tune; %s", path_kind_name(s->state.kind),
+                             s->devices.count > 0 ? "change to opencl or zerocopy first"
+                                                  : "the others need an OpenCL device");
+    return stream_tune(s) || property_fail(why, "cannot tune; see standard error");
 }
 
 #define AT(member) offsetof(struct settings, member)
 
 const struct property live_properties[] = {
-    {"camera", .type = PROPERTY_TEXT, .get = get_camera, .set = set_camera, .complete = "filter",
+    {"camera", .type = PROPERTY_TEXT, .get = get_part, .set = set_part, .complete = "filter",
      .help = "requested filters before the chain; a look does not change them"},
-    {"chain", .type = PROPERTY_TEXT, .get = get_chain, .set = set_chain, .complete = "filter",
+    {"chain", .type = PROPERTY_TEXT, .get = get_part, .set = set_part, .complete = "filter",
      .help = "requested filter chain"},
-    {"titles", .type = PROPERTY_TEXT, .get = get_titles, .set = set_titles, .complete = "filter",
+    {"titles", .type = PROPERTY_TEXT, .get = get_part, .set = set_part, .complete = "filter",
      .help = "requested filters after the chain; a look does not change them"},
     {"look", .type = PROPERTY_TEXT, .get = get_look, .set = set_look, .complete = "look",
      .help = "look with this chain, or null; set: a look's name, or none"},
@@ -569,8 +525,8 @@ const struct property live_properties[] = {
      .help = "how many filters run, from the first on: 0 shows the original; or all"},
     {"shown", .type = PROPERTY_TEXT,
      .help = "the last filter that runs, such as 2 of 5: blur=3; null: all filters run"},
-    {"mirror", .type = PROPERTY_FLAG, .set = set_mirror, .help = "the camera's image is mirrored"},
-    {"flip", .type = PROPERTY_FLAG, .set = set_flip, .help = "the camera's image is upside down, as by a mirror"},
+    {"mirror", .type = PROPERTY_FLAG, .set = set_mirrored, .help = "the camera's image is mirrored"},
+    {"flip", .type = PROPERTY_FLAG, .set = set_mirrored, .help = "the camera's image is upside down, as by a mirror"},
     {"rotate", .type = PROPERTY_CHOICE, .choices = ANGLES, .set = set_rotate, .next = next_rotate,
      .help = "the camera's image is rotated by this angle, before mirror and flip"},
     {"zoom", .type = PROPERTY_NUMBER, .max = ZOOM_MOST, .member = AT(zoom), .changed = changed_zoom, .window = true,
@@ -591,9 +547,8 @@ const struct property live_properties[] = {
     {"selected", .type = PROPERTY_TEXT, .help = "selected parameter"},
     {"output_size", .type = PROPERTY_TEXT, .get = get_output_size, .set = set_output_size, .noted = true,
      .help = "size of the results, WIDTHxHEIGHT, or auto: that of the filtered frames"},
-    {"output_fit", .type = PROPERTY_CHOICE, .choices = OUTPUT_FITS, .member = AT(output_fit),
-     .changed = changed_output_fit, .noted = true,
-     .help = "for images of another shape: letterbox adds black bars, fill cuts two sides"},
+    {"output_fit", .type = PROPERTY_CHOICE, .choices = OUTPUT_FITS, .member = AT(output_fit), .changed = changed_panes,
+     .noted = true, .help = "for images of another shape: letterbox adds black bars, fill cuts two sides"},
     {"recording_format", .type = PROPERTY_CHOICE, .choices = RECORDING_FORMATS, .member = AT(recording_format),
      .noted = true, .help = "format of the recordings of the key r"},
     {0},

@@ -480,13 +480,6 @@ static void changing(void *context)
     showcase_end(context); // it moves the divider
 }
 
-static void changed(void *context)
-{
-    struct session *s = context;
-    s->redraw = true;
-    report_state(&s->report, "state", session_status(s));
-}
-
 static bool press(void *context, const char *action, long long digit, char why[PROPERTY_WHY])
 {
     return events_press(context, action, digit, why);
@@ -512,7 +505,7 @@ bool session_open(struct session *s)
                                         .state = state,
                                         .stale = is_stale,
                                         .changing = changing,
-                                        .changed = changed,
+                                        .changed = live_client.changed,
                                         .press = press};
     stream->change.list = o->playlist;
     stream->meter.opened_ns = clock_now_ns();

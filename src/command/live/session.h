@@ -144,11 +144,10 @@ bool session_close(struct session *session);
 // ---- events.c: carries out keys, pointer events and the requests of the control socket ----
 
 struct filter;
-struct session;
 
-// Fills in the keys and their list, which has the names of the looks.
-void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
+// Fills in the list of keys, which has the names of the looks.
 void events_open(struct session *session);
+void events_note_zoom(struct session *session); // sets the note to the percentage of the zoom
 // Names the most useful keys in the note, for this many seconds; 0: until another note replaces it.
 void events_hint(struct session *session, double seconds);
 // Handles all events that have arrived; reports the state after each key. `quit_only`: ignores all keys but quit and
