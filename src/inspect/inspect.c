@@ -205,16 +205,6 @@ static void probe_shared(const struct device_info *info, struct window *window, 
     device_close(device);
 }
 
-// The last error that a function logged, which nobody sees in a child.
-struct last_error {
-    char text[WHY];
-};
-
-static void keep_error(void *context, const char *message)
-{
-    snprintf(((struct last_error *)context)->text, WHY, "%s", message);
-}
-
 // Writes the modes tested so far. The parent knows the others as not tested.
 static void write_mode(const struct sharing_mode *mode)
 {
@@ -257,19 +247,19 @@ static void inspect_shared(const struct device_info *info)
 static void inspect_device(int number)
 {
     struct device_info devices[DEVICE_MAX];
-    struct last_error error = {.text = ""};
+    char error[WHY] = "";
     const char *why;
     const int count = device_list(devices, &why);
     if (number < 0 || number >= count)
         return;
-    log_set_error_hook(keep_error, &error);
+    log_keep_error(error, WHY); // nobody sees the log of a child
     struct device *device = device_open(&devices[number], NULL, NULL);
+    log_keep_error(NULL, 0);
     write_object(json_pack("{s:b}", "opens", device != NULL));
-    inspect_alone(device, error.text);
+    inspect_alone(device, error);
     device_close(device);
     if (device)
         inspect_shared(&devices[number]);
-    log_set_error_hook(NULL, NULL);
 }
 
 // ---- the parent ----
