@@ -2,6 +2,7 @@
 #include "base/json_text.h"
 
 #include "base/alloc.h"
+#include "base/child.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -55,6 +56,15 @@ bool print_json(json_t *value, size_t flags)
     free(text);
     json_decref(value);
     return ok && putchar('\n') != EOF;
+}
+
+void send_json(json_t *value)
+{
+    char *line = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6)); // does not depend on the locale
+    if (line)
+        child_write(line);
+    free(line);
+    json_decref(value);
 }
 
 void csv_print(FILE *out, const char *text)

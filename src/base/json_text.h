@@ -18,6 +18,8 @@ struct json_t *json_thousandths(double value);
 // Prints a line of JSON on standard output, with all control characters escaped, and frees the value. `flags` are
 // jansson's. Returns false if standard output cannot be written, and logs nothing: main logs the error at the end.
 bool print_json(struct json_t *value, size_t flags);
+// Writes a line of JSON to the parent (child_write) and frees the value.
+void send_json(struct json_t *value);
 
 // Prints a field, with control characters escaped as log_escape does.
 void csv_print(FILE *out, const char *text);

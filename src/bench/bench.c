@@ -109,26 +109,16 @@ bool bench_test_run(const struct bench_test_setup *setup)
 
 // ---- the child ----
 
-// Frees the value. jansson's numbers do not depend on the locale.
-static void write_line(json_t *value)
-{
-    char *line = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    if (line)
-        child_write(line);
-    free(line);
-    json_decref(value);
-}
-
 static void write_figure(void *context, const struct figure *figure)
 {
     struct figure sent = *figure;
     sent.samples = NULL;
-    write_line(figure_json(&sent));
+    send_json(figure_json(&sent));
 }
 
 static bool write_progress(void *context, const char *text)
 {
-    write_line(json_pack("{s:o}", "progress", text_json(text)));
+    send_json(json_pack("{s:o}", "progress", text_json(text)));
     return true;
 }
 

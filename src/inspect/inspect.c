@@ -22,16 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-// Writes the object to the parent as one line, and releases it.
-static void write_object(json_t *object)
-{
-    char *line = json_dumps(object, JSON_COMPACT);
-    if (line)
-        child_write(line);
-    free(line);
-    json_decref(object);
-}
-
 // ---- a test frame, in the child ----
 
 enum { SIDE = 16, WHY = 256 };
@@ -90,7 +80,7 @@ static json_t *context_json(const struct gl_context *context, const char *why, b
 static void write_context(const char *name, struct gl_context *context, const char *why)
 {
     char fault[256] = "";
-    write_object(json_pack("{s:o}", name, context_json(context, why, false, "not tested")));
+    send_json(json_pack("{s:o}", name, context_json(context, why, false, "not tested")));
     if (context) {
         struct chain chain;
         char error[CHAIN_ERROR];
@@ -100,7 +90,7 @@ static void write_context(const char *name, struct gl_context *context, const ch
                                          .gl = context};
         chain_parse(&chain, "blur=2,gray,emboss", error);
         const bool right = try_path(&setup, NULL, fault);
-        write_object(json_pack("{s:o}", name, context_json(context, why, right, right ? "" : fault)));
+        send_json(json_pack("{s:o}", name, context_json(context, why, right, right ? "" : fault)));
     }
 }
 
@@ -208,7 +198,7 @@ static void probe_shared(const struct device_info *info, struct window *window, 
 // Writes the modes tested so far. The parent knows the others as not tested.
 static void write_mode(const struct sharing_mode *mode)
 {
-    write_object(json_pack("{s:{s:b,s:o}}", mode->name, "works", (int)mode->works, "why", text_json(mode->why)));
+    send_json(json_pack("{s:{s:b,s:o}}", mode->name, "works", (int)mode->works, "why", text_json(mode->why)));
 }
 
 static void inspect_alone(struct device *device, const char *error)
@@ -255,7 +245,7 @@ static void inspect_device(int number)
     log_keep_error(error, WHY); // nobody sees the log of a child
     struct device *device = device_open(&devices[number], NULL, NULL);
     log_keep_error(NULL, 0);
-    write_object(json_pack("{s:b}", "opens", device != NULL));
+    send_json(json_pack("{s:b}", "opens", device != NULL));
     inspect_alone(device, error);
     device_close(device);
     if (device)
@@ -307,8 +297,8 @@ json_t *inspect(const char *what, const char *argument, char why[INSPECT_WHY])
 
 static void load_driver(const char *library)
 {
-    write_object(json_pack("{s:o}", "error", dlopen(library, RTLD_NOW) ? json_string("") : text_json(dlerror())));
-    write_object(list_devices());
+    send_json(json_pack("{s:o}", "error", dlopen(library, RTLD_NOW) ? json_string("") : text_json(dlerror())));
+    send_json(list_devices());
 }
 
 static void open_cameras(void)
@@ -317,9 +307,9 @@ static void open_cameras(void)
     struct camera_node *nodes = camera_nodes(&count);
     for (int i = 0; i < count; i++) {
         const struct camera_node *node = &nodes[i];
-        write_object(json_pack("{s:{s:o,s:o,s:b,s:o,s:o}}", node->path, "name", text_json(node->card), "driver",
-                               text_json(node->driver), "opened", (int)node->opened, "why",
-                               text_json(node->why ? node->why : ""), "passed", text_json(node->passed)));
+        send_json(json_pack("{s:{s:o,s:o,s:b,s:o,s:o}}", node->path, "name", text_json(node->card), "driver",
+                            text_json(node->driver), "opened", (int)node->opened, "why",
+                            text_json(node->why ? node->why : ""), "passed", text_json(node->passed)));
     }
     free(nodes);
 }
@@ -327,7 +317,7 @@ static void open_cameras(void)
 static void answer(const char *what, const char *argument)
 {
     if (strcmp(what, INSPECT_OPENCL) == 0)
-        write_object(list_devices());
+        send_json(list_devices());
     else if (strcmp(what, INSPECT_DRIVER) == 0)
         load_driver(argument);
     else if (strcmp(what, INSPECT_DEVICE) == 0)
