@@ -5,7 +5,6 @@
 #include "compute/memory.h"
 #include "compute/texture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

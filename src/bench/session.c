@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/resource.h"
 #include "compute/gl_context.h"
 
 #include <math.h>

@@ -9,9 +9,7 @@
 #include "command/shared.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const examples[] = {
     "monocle cameras  list the cameras",

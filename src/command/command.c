@@ -7,7 +7,6 @@
 #include "filter/filter.h"
 #include "source/source.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/resource.h"
-#include "base/text.h"
 #include "command/bench/bench_command.h"
 #include "command/live/session.h"
 #include "command/looks.h"

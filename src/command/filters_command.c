@@ -6,8 +6,6 @@
 #include "filter/user_filter.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { VALUE_TEXT = 64 };
 

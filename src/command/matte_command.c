@@ -1,5 +1,4 @@
 // matte_command.c: the command that installs the networks of the built-in programs for mattes
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "command/command.h"

@@ -1,7 +1,6 @@
 // inspect.c: queries of drivers: the parent, the child, and GL contexts
 #include "inspect/inspect.h"
 
-#include "base/alloc.h"
 #include "base/child.h"
 #include "base/json_text.h"
 #include "base/log.h"

@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LATE_FRAMES = 60, LOW_FRAMES = 1000 }; // values behind the figures on the screen

@@ -10,11 +10,9 @@
 #include "image/y4m.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { DEFAULT_RATE = 30, ANIMATION_S = 10 };
 enum {

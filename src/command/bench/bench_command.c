@@ -10,10 +10,8 @@
 #include "command/shared.h"
 #include "filter/user_filter.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define AT(member) offsetof(struct bench_options, member)
 

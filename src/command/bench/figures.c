@@ -11,7 +11,6 @@
 #include "command/shared.h"
 #include "compute/energy.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "command/shared.h"
 #include "lane/lane_camera.h"
 
 #include <errno.h>

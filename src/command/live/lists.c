@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { ROWS_MOST = LOOKS_MAX + KEY_GROUPS, PICTURES_MOST = 64 };
 

@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "base/thread.h"
 #include "command/live/report.h"
 #include "command/live/session.h"
 #include "command/live/view.h"

@@ -2,10 +2,8 @@
 #include "base/log.h"
 #include "command/live/controls.h"
 #include "command/live/session.h"
-#include "command/shared.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>

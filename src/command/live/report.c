@@ -6,12 +6,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/live/session.h"
-#include "command/shared.h"
 
 #include <jansson.h>
 #include <poll.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { LAST_WAIT_MS = 500 }; // longest wait for a stalled reader before the last line is dropped

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/gl_handles.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "compute/tuned.h"
 #include "screen/renderer.h"

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { TUNE_AUTO_BUDGET = 80 }; // configurations that the search `auto` tries for each pass if there is no limit
 
