@@ -108,9 +108,8 @@ static int cameras_run(int argc, char **argv)
 {
     struct list_options o = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+        return operands.code;
     json_t *array = o.json ? json_array() : NULL;
     struct camera_offers *offers = xalloc(sizeof(*offers));
     int nodes, count = 0;

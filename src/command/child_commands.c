@@ -31,13 +31,12 @@ static const struct child_job {
 static int run(const struct option_list *list, const struct child_job *job, size_t jobs, int argc, char **argv)
 {
     struct command_operands operands;
-    int code;
     for (size_t i = 0; i < jobs; i++) {
         if (argc == job[i].words && (!job[i].kind || strcmp(argv[job[i].at], job[i].kind) == 0))
             return job[i].answer(argv) | EXIT_AT_ONCE;
     }
-    if (!command_parse(list, argc, argv, NULL, argc, &operands, &code))
-        return code;
+    if (!command_parse(list, argc, argv, NULL, argc, &operands))
+        return operands.code;
     log_error("this command is internal: monocle starts it in a child process");
     return EXIT_USAGE;
 }

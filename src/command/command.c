@@ -63,16 +63,16 @@ const struct command *command_find(const char *name)
 }
 
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
-                   struct command_operands *operands, int *code)
+                   struct command_operands *operands)
 {
     operands->word = (const char **)argv + 1; // options_parse never moves an operand to the right
+    operands->code = EXIT_USAGE;
     switch (options_parse(list, argc, argv, values, operands->word, &operands->count)) {
     case OPTION_HELP:
         options_print_help(list, stdout);
-        *code = EXIT_OK;
+        operands->code = EXIT_OK;
         return false;
     case OPTION_ERROR:
-        *code = EXIT_USAGE;
         return false;
     case OPTION_OK:
         break;
@@ -82,10 +82,8 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
             continue;
         log_error("an argument is empty; remove it or give it a value; usage: monocle %s %s", list->command,
                   list->usage);
-        *code = EXIT_USAGE;
         return false;
     }
-    *code = EXIT_USAGE;
     const char *first = operands->count > 0 && list == commands[0]->list ? operands->word[0] : "";
     if (command_find(first) && access(first, F_OK) != 0) {
         log_error("%s is a command; write it before the options", first);
@@ -164,9 +162,8 @@ static const struct option_list help_list = {
 static int help_run(int argc, char **argv)
 {
     struct command_operands operands;
-    int code;
-    if (!command_parse(&help_list, argc, argv, NULL, 1, &operands, &code))
-        return code;
+    if (!command_parse(&help_list, argc, argv, NULL, 1, &operands))
+        return operands.code;
     if (operands.count == 0)
         return print_commands();
     const struct command *command = find_or_suggest(operands.word[0]);

@@ -28,13 +28,14 @@ int command_main(int argc, char **argv);
 void command_clean_up(void);
 
 // Parses the arguments of a command with options_parse, and prints the help if --help is given. Refuses empty operands
-// and more than `operands_max` operands (logged). Returns false if the command must end; *code is then its exit code.
+// and more than `operands_max` operands (logged). Returns false if the command must end.
 struct command_operands {
     const char **word; // borrowed from argv
     int count;
+    int code; // the exit code if the command must end
 };
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
-                   struct command_operands *operands, int *code);
+                   struct command_operands *operands);
 // Returns false if there are more than `most` operands (logged). For a command whose limit depends on its first
 // operands.
 bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most);

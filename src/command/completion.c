@@ -284,13 +284,12 @@ static const struct option_list list = {
 static int completion_run(int argc, char **argv)
 {
     struct command_operands operands;
-    int code;
     if (argc > 2 && strcmp(argv[1], "words") == 0) {
         offer_words(argc - 2, argv + 2);
         return EXIT_OK;
     }
-    if (!command_parse(&list, argc, argv, NULL, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, NULL, 1, &operands))
+        return operands.code;
     if (operands.count == 1 && options_find("bash|zsh|fish", operands.word[0]) >= 0) {
         char name[64];
         snprintf(name, sizeof(name), "assets/completion/%s", operands.word[0]);

@@ -304,15 +304,14 @@ static int ctl_run(int argc, char **argv)
 {
     struct command_operands operands;
     struct ctl ctl;
-    int code;
-    if (!command_parse(&ctl_list, argc, argv, NULL, WORDS_MAX, &operands, &code))
-        return code;
+    if (!command_parse(&ctl_list, argc, argv, NULL, WORDS_MAX, &operands))
+        return operands.code;
     const int index = find_verb(&operands);
     if (index < 0)
         return EXIT_USAGE;
     if (!ctl_open(&ctl, operands.word[0]))
         return EXIT_NOTHING;
-    code = verbs[index].run(&ctl, verbs[index].name, operands.word + 2, operands.count - 2);
+    const int code = verbs[index].run(&ctl, verbs[index].name, operands.word + 2, operands.count - 2);
     ctl_close(&ctl);
     return code;
 }

@@ -255,15 +255,14 @@ static int devices_run(int argc, char **argv)
     struct devices_options o = {0};
     struct command_operands operands;
     char why[INSPECT_WHY];
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+        return operands.code;
     drivers_guard(&(struct driver_guard){.again = true});
     json_t *found = inspect(INSPECT_OPENCL, "", why);
     json_t *array = json_object_get(found, "devices");
     const bool any = json_array_size(array) > 0;
     const int only = any && o.device ? choose(array, o.device) : -1;
-    code = any && (!o.device || only >= 0) ? EXIT_OK : EXIT_NOTHING;
+    const int code = any && (!o.device || only >= 0) ? EXIT_OK : EXIT_NOTHING;
     if (any)
         cache_entry_check();
     if (code == EXIT_OK)

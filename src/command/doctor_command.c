@@ -91,9 +91,8 @@ static int run(int argc, char **argv)
     struct doctor_options o = {.root = ""};
     struct command_operands operands;
     struct stat status;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+        return operands.code;
     if (o.root[0] && (stat(o.root, &status) != 0 || !S_ISDIR(status.st_mode))) {
         log_error("--root: %s is not a directory", o.root);
         return EXIT_USAGE;

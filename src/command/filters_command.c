@@ -129,9 +129,8 @@ static int filters_run(int argc, char **argv)
     struct filters_options o = {0};
     struct command_operands operands;
     char why[USER_ERROR];
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+        return operands.code;
     const struct filter *only = NULL, *filter;
     if (!user_filters_load(o.filter_dir))
         return EXIT_USAGE;

@@ -299,9 +299,8 @@ static int looks_run(int argc, char **argv)
 {
     struct list_options o = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+        return operands.code;
     if (!user_filters_load(getenv("MONOCLE_FILTERS")))
         return EXIT_USAGE;
     struct looks *looks = xalloc(sizeof(*looks));

@@ -326,9 +326,8 @@ static const struct option_list list = {
 static int manual_run(int argc, char **argv)
 {
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, NULL, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, NULL, 1, &operands))
+        return operands.code;
     const char *const page = operands.count > 0 ? operands.word[0] : NULL;
     const struct command *const command = page ? command_find(page) : NULL;
     if (!page) {

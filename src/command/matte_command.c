@@ -126,9 +126,8 @@ static int matte_run(int argc, char **argv)
 {
     struct matte_options o = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+        return operands.code;
     if (!o.install && !command_limit_operands(&list, &operands, 0))
         return EXIT_USAGE;
     const char *name = o.install ? o.install : o.check;

@@ -263,7 +263,7 @@ void device_close(struct device *device)
 // ---- the program around the command ----
 
 bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
-                   struct command_operands *operands, int *code)
+                   struct command_operands *operands)
 {
     operands->word = (const char **)argv + 1;
     return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;

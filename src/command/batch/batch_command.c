@@ -290,15 +290,12 @@ static bool convert_options(struct batch_options *o, const struct command_operan
     return true;
 }
 
-// Parses the arguments. Returns false if there is nothing to run; *code is then the exit code. options_finish is needed
-// in either case.
-static bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands, int *code)
+// Parses the arguments. Returns false if there is nothing to run; operands->code is then the exit code. options_finish
+// is needed in either case.
+static bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands)
 {
     *o = (struct batch_options){.log_level = -1};
-    if (!command_parse(&batch_list, argc, argv, o, INT_MAX, operands, code))
-        return false;
-    *code = EXIT_USAGE;
-    return convert_options(o, operands);
+    return command_parse(&batch_list, argc, argv, o, INT_MAX, operands) && convert_options(o, operands);
 }
 
 static void options_finish(struct batch_options *o)
@@ -435,14 +432,13 @@ static int run(int argc, char **argv)
 {
     struct batch_options options;
     struct command_operands operands;
-    int code = EXIT_NOTHING;
-    if (options_take(&options, argc, argv, &operands, &code)) {
+    if (options_take(&options, argc, argv, &operands)) {
         struct printer printer = {.operands = &operands, .dry_run = options.setup.dry_run, .json = options.json};
         const struct batch_hooks hooks = {&printer, print_file, end_plan, show_progress, print_totals, print_waiting};
-        code = batch_run(&options.setup, &hooks, operands.word, operands.count);
+        operands.code = batch_run(&options.setup, &hooks, operands.word, operands.count);
     }
     options_finish(&options);
-    return code;
+    return operands.code;
 }
 
 const struct command batch_command = {.list = &batch_list, .run = run};

@@ -129,9 +129,8 @@ static int run(int argc, char **argv)
 {
     struct report_options o = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands))
+        return operands.code;
     if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
         log_error("name merge and at least one report; usage: monocle %s %s", list.command, list.usage);
         return EXIT_USAGE;

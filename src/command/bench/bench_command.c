@@ -227,9 +227,8 @@ static int bench_run(int argc, char **argv)
     struct bench bench = {.options = &o};
     struct bench_results base = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, argc, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, argc, &operands))
+        return operands.code;
     if (o.kernels && !o.kernels[0])
         o.kernels = NULL;
     if (!resource_check_kernels(o.kernels) || !user_filters_load(o.filter_dir))
@@ -241,7 +240,7 @@ static int bench_run(int argc, char **argv)
     if (!find_measurement(&bench, operands.word[0]))
         return EXIT_USAGE;
     struct chosen *chosen = xalloc(sizeof(*chosen)); // too large for the stack
-    code = EXIT_USAGE;
+    int code = EXIT_USAGE;
     bench.word = operands.word + 1;
     bench.words = operands.count - 1;
     if (parse_lists(chosen, &o)) {

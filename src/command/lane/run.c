@@ -811,9 +811,8 @@ static int lane_main(int argc, char **argv)
 {
     struct lane_options o = {.path = -1, .log_level = -1, .outputs.settle = -1};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+        return operands.code;
     if (o.log_level >= 0)
         log_set_level((enum log_level)o.log_level);
     const struct path_kind_info *kind = o.path >= 0 ? path_kind_info((enum path_kind)o.path) : NULL;

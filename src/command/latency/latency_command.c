@@ -284,14 +284,13 @@ static int latency_run(int argc, char **argv)
     struct latency *l = xalloc(sizeof(*l)); // too large for the stack
     struct command_operands operands;
     l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = -1};
-    int code;
-    if (command_parse(&list, argc, argv, &l->options, 1, &operands, &code)) {
+    if (command_parse(&list, argc, argv, &l->options, 1, &operands)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;
-        code = run(l);
+        operands.code = run(l);
     }
-    if (!(code & EXIT_AT_ONCE)) // with EXIT_AT_ONCE the camera's thread may still run
+    if (!(operands.code & EXIT_AT_ONCE)) // with EXIT_AT_ONCE the camera's thread may still run
         free(l);
-    return code;
+    return operands.code;
 }
 
 const struct command latency_command = {.list = &list, .run = latency_run};

@@ -354,10 +354,9 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     struct command_operands operands;
     *o = (struct live_options){.path = -1, .vsync = -1, .matte_wait = -1, .log_level = -1, .outputs.settle = -1};
     memset(&o->settings, OPTION_NOT_GIVEN, sizeof(o->settings));
-    if (!command_parse(&live_list, argc, argv, o, argc, &operands, code))
-        return false;
-    *code = EXIT_USAGE;
-    if (!take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters))
+    const bool parsed = command_parse(&live_list, argc, argv, o, argc, &operands);
+    *code = operands.code;
+    if (!parsed || !take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters))
         return false;
     take_sources(o, &operands);
     if (o->list_controls) {

@@ -759,9 +759,8 @@ static int tune_run(int argc, char **argv)
 {
     struct tune_options o = {.seed = 1, .search = -1, .log_level = LOG_WARN};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+        return operands.code;
     log_set_level((enum log_level)o.log_level);
     o.spec = operands.count > 0 ? operands.word[0] : NULL;
     if (!parse_budget(&o) || (operands.count > 0 && !fits_spec(&o)) ||

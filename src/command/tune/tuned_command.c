@@ -444,9 +444,8 @@ static int run(int argc, char **argv)
 {
     struct tuned_options o = {0};
     struct command_operands operands;
-    int code;
-    if (!command_parse(&list, argc, argv, &o, 2, &operands, &code))
-        return code;
+    if (!command_parse(&list, argc, argv, &o, 2, &operands))
+        return operands.code;
     const char *name = operands.count > 0 ? operands.word[0] : "list";
     const struct tuned_action *action = NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
