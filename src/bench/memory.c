@@ -276,7 +276,7 @@ struct cached {
     const struct memory *memory;
     cl_uint mask, first, step;
     int lanes;    // uints of an element
-    size_t bytes; // read again and again
+    size_t bytes; // read again and again; 0: local memory, of which work-items of all groups read the same
 };
 
 // Computes what a work-item writes.
@@ -298,8 +298,7 @@ static void expect_cached(const struct cached *cached, size_t item, cl_uint want
         want[lane] = sums[0][lane] ^ sums[1][lane] ^ sums[2][lane] ^ sums[3][lane];
 }
 
-// `local`: work-items of all groups read the same.
-static bool check_items(struct bench_case *c, bool local)
+static bool check_cached(struct bench_case *c)
 {
     const struct cached *cached = c->data;
     const size_t bytes = (size_t)cached->lanes * sizeof(cl_uint);
@@ -307,20 +306,10 @@ static bool check_items(struct bench_case *c, bool local)
     for (size_t i = 0; ok && i < CHECKED_ITEMS; i++) {
         const size_t item = i * (c->size[0] - 1) / (CHECKED_ITEMS - 1);
         cl_uint want[LANES_MOST], got[LANES_MOST];
-        expect_cached(cached, local ? item % c->local[0] : item, want);
+        expect_cached(cached, cached->bytes ? item : item % c->local[0], want);
         ok = bench_read(c->session, cached->memory->to, item * bytes, got, bytes) && memcmp(got, want, bytes) == 0;
     }
     return ok;
-}
-
-static bool check_global(struct bench_case *c)
-{
-    return check_items(c, false);
-}
-
-static bool check_local(struct bench_case *c)
-{
-    return check_items(c, true);
 }
 
 // ---- caches ----
@@ -356,7 +345,7 @@ static void open_size(struct bench_case *c)
     bench_argument(c, &cached->first, sizeof(cl_uint));
     bench_argument(c, &cached->step, sizeof(cl_uint));
     bench_argument(c, &c->loops, sizeof(c->loops));
-    c->check = check_global;
+    c->check = check_cached;
     c->work = (double)c->size[0] * READS * ELEMENT_BYTES / 1e9;
     c->loops_most = 1 << 30;
     // Every run reads the whole memory at least twice.
@@ -415,7 +404,7 @@ static void open_tile(struct bench_case *c)
     bench_argument(c, &cached->memory->from, sizeof(cl_mem));
     bench_argument(c, &cached->memory->to, sizeof(cl_mem));
     bench_argument(c, &c->loops, sizeof(c->loops));
-    c->check = check_local;
+    c->check = check_cached;
     c->work = (double)c->size[0] * READS * (double)bytes / 1e9;
     c->loops_most = 1 << 30;
 }

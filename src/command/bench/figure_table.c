@@ -33,13 +33,9 @@ struct figure_table {
 
 // ---- text ----
 
-// Returns the number of characters of UTF-8 text.
 static int width_of(const char *text)
 {
-    int width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
+    return span_columns(span_of(text));
 }
 
 static void print_left(const char *text, int width)
