@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -7,7 +7,6 @@
 #include "base/file.h"
 #include "image/codec/codec.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

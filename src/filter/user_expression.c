@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

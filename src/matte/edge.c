@@ -5,7 +5,6 @@
 #include "base/number.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CALM = 24 }; // levels: a smaller change may be noise
 enum { REACH = 4, NOISE = 400, STEEPEST = 16 * 256 };

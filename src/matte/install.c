@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/installed_program.h"
 #include "base/log.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>

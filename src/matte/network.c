@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "matte/step.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void path_fail(char **error, const char *text)
 {

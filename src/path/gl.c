@@ -5,7 +5,6 @@
 #include "base/gl_handles.h"
 #include "base/log.h"
 #include "compute/gl_context.h"
-#include "compute/program.h"
 #include "compute/texture.h"
 #include "image/convert.h"
 #include "image/copier.h"

@@ -8,8 +8,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static struct path *open_opencl(const struct path_setup *setup, char **error)

@@ -9,7 +9,6 @@
 #include "source/kind.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 #include "source/cameras.h"
 #include "source/source.h"
 
-#include <stdint.h>
-
 // Sets controls by name to a number, "true", "false", "on", "off" or the name of a menu item. If a control does not
 // exist or refuses its value, it restores the controls that it has set and returns false; `why` has the message, and
 // reports a control that could not be restored.

@@ -1,9 +1,6 @@
 // pattern_draw.c: draws the test pattern for a frame number
 #include "source/generated.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 enum { GLYPH_WIDTH = 5, GLYPH_HEIGHT = 7, GLYPH_PITCH = 6 };
 
 // Digits of 5x7 dots; bit 4 is the leftmost dot.

@@ -1,7 +1,6 @@
 // gif.c: the first frame of GIF files, on their logical screen, by giflib; their metadata
 #include "image/codec/codec_kind.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <gif_lib.h>
