@@ -30,7 +30,7 @@ static int close_from(int first, unsigned flags)
     return (int)syscall(SYS_close_range, (unsigned)first, ~0U, flags);
 }
 
-// A killed process may hang in a driver. child_run waits KILLED_MS for it, then leaves it to the system.
+// A killed process may hang in a driver. child_talk waits KILLED_MS for it, then leaves it to the system.
 enum { POLL_MS = 5, KILLED_MS = 2000 };
 
 enum { LINES_FILENO = CHILD_FILES - 1 }; // the child's descriptor for the lines of child_write, or for requests
@@ -104,22 +104,6 @@ static enum child_end ended(int status, int *value)
 {
     *value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return WIFSIGNALED(status) ? CHILD_KILLED : CHILD_EXITED;
-}
-
-enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value)
-{
-    static const int files[CHILD_FILES] = {-1, -1, -1, -1};
-    pid_t child;
-    int status;
-    *value = child_start(program, arguments, files, false, &child);
-    if (*value != 0)
-        return CHILD_NOT_STARTED;
-    if (!ends_within(child, limit_ms, &status)) {
-        kill(-child, SIGKILL);
-        ends_within(child, KILLED_MS, &status);
-        return CHILD_LATE;
-    }
-    return ended(status, value);
 }
 
 // ---- a child whose lines are read ----

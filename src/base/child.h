@@ -22,19 +22,16 @@ enum child_end {
     CHILD_NOT_STARTED, // *value is errno
 };
 
-// Runs a program with /dev/null as its standard streams, without other open files and in a process group of its own,
-// and waits until it ends. After `limit_ms` it kills the whole group and waits at most 2 s more. On any thread. Logs
-// nothing.
-enum child_end child_run(const char *program, char *const arguments[], int limit_ms, int *value);
-
-// As child_run, but calls line(context, text) for each line that the child writes with child_write, without its
-// newline, and with NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this
-// kills the child's group and returns CHILD_KILLED with *value SIGKILL.
+// Runs a program with /dev/null as its standard streams, without other open files than that of child_write and in a
+// process group of its own, and waits until it ends. After `limit_ms` it kills the whole group and waits at most 2 s
+// more. Calls line(context, text) for each line that the child writes with child_write, without its newline, and with
+// NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this kills the child's
+// group and returns CHILD_KILLED with *value SIGKILL. On any thread. Logs nothing.
 enum { CHILD_LINE = 16384 };
 enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                           bool (*line)(void *context, char *text), void *context);
 
-// A child that stays: it answers one request after the other. Starts it as child_run does, but `input` is its standard
+// A child that stays: it answers one request after the other. Starts it as child_talk does, but `input` is its standard
 // input (-1: /dev/null). NULL on failure: errno. On any thread; the functions below on one at a time.
 struct child;
 struct child *child_open(const char *program, char *const arguments[], int input);
@@ -43,7 +40,7 @@ struct child_wait {
 };
 // Sends a request, and waits at most `limit_ms` for a reply of exactly `most` bytes; at most `signal_ms` if a signal
 // has arrived (driver_call_interrupted). False: the child has ended or is late, which *end and *value say as for
-// child_run, or the signal's time is over (CHILD_KILLED, SIGKILL). Only child_close may follow.
+// child_talk, or the signal's time is over (CHILD_KILLED, SIGKILL). Only child_close may follow.
 bool child_ask(struct child *child, const void *request, size_t bytes, void *reply, size_t most,
                const struct child_wait *wait, enum child_end *end, int *value);
 void child_close(struct child *child); // kills the child; accepts NULL

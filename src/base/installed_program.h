@@ -57,7 +57,7 @@ bool program_ended(struct program *program, int64_t deadline_ns);
 // Kills the program and all others of its group. Call program_end then.
 void program_kill(struct program *program);
 // Closes the pipe, waits until the program ends, kills it after `limit_ms` (negative: never), and listens meanwhile.
-// Returns how it ended, as child_run does. Accepts one that is not running: CHILD_EXITED with *value 0.
+// Returns how it ended, as child_talk does. Accepts one that is not running: CHILD_EXITED with *value 0.
 enum child_end program_end(struct program *program, int limit_ms, int *value);
 
 // ---- ffmpeg ----

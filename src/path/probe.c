@@ -105,7 +105,7 @@ static struct child *start_child(const struct probe *probe)
 }
 
 // Asks a child, which then waits for the next request. *value: its answer, if the result is CHILD_EXITED, or as for
-// child_run. A signal ends the child.
+// child_talk. A signal ends the child.
 static enum child_end ask(struct question *question, int *value)
 {
     const struct probe *probe = question->probe;
