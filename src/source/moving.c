@@ -2,6 +2,8 @@
 // format: CIPA DC-007)
 #include "source/video_info.h"
 
+#include "base/number.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,11 +63,6 @@ static bool gif_has_two(FILE *file)
     }
 }
 
-static uint32_t number_of(const uint8_t bytes[4])
-{
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
-
 // The chunk that gives the number of frames precedes the pixels.
 static bool png_has_two(FILE *file)
 {
@@ -75,8 +72,8 @@ static bool png_has_two(FILE *file)
         return false;
     while (fread(head, 1, sizeof(head), file) == sizeof(head) && memcmp(head + 4, "IDAT", 4) != 0) {
         if (memcmp(head + 4, "acTL", 4) == 0)
-            return fread(count, 1, sizeof(count), file) == sizeof(count) && number_of(count) > 1;
-        if (!skip(file, (size_t)number_of(head) + CHECKSUM))
+            return fread(count, 1, sizeof(count), file) == sizeof(count) && number_big(count, 4) > 1;
+        if (!skip(file, (size_t)number_big(head, 4) + CHECKSUM))
             return false;
     }
     return false;
@@ -112,7 +109,7 @@ static bool read_jpeg(FILE *file, bool to_next, int *size)
             continue;
         if (fread(head, 1, 2, file) != 2)
             return false;
-        size_t rest = (size_t)head[0] << 8 | head[1];
+        size_t rest = number_big(head, 2);
         if (rest < 2)
             return false;
         rest -= 2;
@@ -124,7 +121,7 @@ static bool read_jpeg(FILE *file, bool to_next, int *size)
             if (marker == APP2 && memcmp(part, "MPF", 4) == 0)
                 return false;
             if (frame)
-                *size = (int)number_of(part + 1);
+                *size = (int)number_big(part + 1, 4);
             if (frame && !to_next)
                 return true;
         }

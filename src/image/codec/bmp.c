@@ -1,5 +1,6 @@
 // bmp.c: BMP files of Windows and OS/2 (Microsoft, "Bitmap Storage"; IBM, OS/2 Warp PM programming reference, "Bitmap
 // file format")
+#include "base/number.h"
 #include "image/codec/codec_kind.h"
 
 #include <string.h>
@@ -30,20 +31,12 @@ struct bmp {
     uint8_t colours[COLOURS][4]; // of up to 8 bits; black beyond the file's palette
 };
 
-static uint32_t read_int(const uint8_t *at, int bytes)
-{
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value |= (uint32_t)at[i] << 8 * i;
-    return value;
-}
-
 // Two letters are too short a signature, so the size of the info header must also be a known one.
 static bool looks_so(const uint8_t *data, size_t size)
 {
     static const uint8_t info_sizes[] = {OS2_HEAD, 16, 24, 40, 48, 52, 56, 64, 108, 124};
     return size >= 18 && data[0] == 'B' && data[1] == 'M' && memchr(info_sizes, data[14], sizeof(info_sizes)) &&
-           read_int(data + 15, 3) == 0;
+           number_little(data + 15, 3) == 0;
 }
 
 // Reads the palette at `place`, which has `each` bytes per colour and ends at the pixels. Some programs write the place
@@ -77,7 +70,7 @@ static size_t read_masks(struct bmp *bmp, size_t info)
         count = info >= MASKS_AT + 16 ? 4 : 3;
     bmp->mask[3] = 0;
     for (int c = 0; c < count && FILE_HEAD + MASKS_AT + 4 * (size_t)(c + 1) <= bmp->size; c++)
-        bmp->mask[c] = read_int(bmp->data + FILE_HEAD + MASKS_AT + 4 * c, 4);
+        bmp->mask[c] = number_little(bmp->data + FILE_HEAD + MASKS_AT + 4 * c, 4);
     return inside ? 0 : (size_t)count * 4;
 }
 
@@ -125,13 +118,13 @@ static bool read_header(struct bmp *bmp, const uint8_t *data, size_t size, struc
 {
     const size_t info = data[FILE_HEAD];
     const uint8_t *at = data + FILE_HEAD + 4;
-    *bmp = (struct bmp){.data = data, .size = size, .pixels = read_int(data + 10, 4), .upwards = true};
+    *bmp = (struct bmp){.data = data, .size = size, .pixels = number_little(data + 10, 4), .upwards = true};
     if (size < FILE_HEAD + info)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
     const int bytes = info == OS2_HEAD ? 2 : 4;
-    const uint32_t width = read_int(at, bytes), height = read_int(at + bytes, bytes);
-    bmp->bits = (int)read_int(at + 2 * bytes + 2, 2);
-    bmp->compression = info > 16 ? (int)read_int(data + FILE_HEAD + 16, 4) : RGB;
+    const uint32_t width = number_little(at, bytes), height = number_little(at + bytes, bytes);
+    bmp->bits = (int)number_little(at + 2 * bytes + 2, 2);
+    bmp->compression = info > 16 ? (int)number_little(data + FILE_HEAD + 16, 4) : RGB;
     bmp->height = bytes == 4 ? (int32_t)height : (int64_t)height;
     bmp->upwards = bmp->height > 0;
     bmp->height = bmp->upwards ? bmp->height : -bmp->height;
@@ -143,7 +136,7 @@ static bool read_header(struct bmp *bmp, const uint8_t *data, size_t size, struc
     const size_t place = FILE_HEAD + info + read_masks(bmp, info);
     if (bmp->pixels < place)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its pixels begin in its header");
-    const uint32_t used = info >= 36 ? read_int(data + FILE_HEAD + 32, 4) : 0;
+    const uint32_t used = info >= 36 ? number_little(data + FILE_HEAD + 32, 4) : 0;
     if (bmp->bits <= 8)
         read_colours(bmp, place, info == OS2_HEAD ? 3 : 4, used);
     return true;
@@ -163,10 +156,11 @@ static void read_metadata(const struct bmp *bmp, struct codec_metadata *metadata
     if (info[0] < RESOLUTION_AT + 8)
         return;
     for (int i = 0; i < 2; i++)
-        metadata->density[i] = read_int(info + RESOLUTION_AT + 4 * i, 4) * inch;
+        metadata->density[i] = number_little(info + RESOLUTION_AT + 4 * i, 4) * inch;
     if (info[0] < V5 || memcmp(info + SPACE_AT, "DEBM", 4) != 0) // PROFILE_EMBEDDED
         return;
-    const size_t at = FILE_HEAD + (size_t)read_int(info + PROFILE_AT, 4), bytes = read_int(info + PROFILE_AT + 4, 4);
+    const size_t at = FILE_HEAD + (size_t)number_little(info + PROFILE_AT, 4),
+                 bytes = number_little(info + PROFILE_AT + 4, 4);
     if (bytes > 0 && at < bmp->size && bytes <= bmp->size - at)
         metadata->icc = (struct codec_bytes){bmp->data + at, bytes};
     else
@@ -215,7 +209,7 @@ static void read_row(const struct bmp *bmp, const uint8_t *from, uint8_t *to)
             memcpy(to, (uint8_t[]){at[2], at[1], at[0], 255}, 4);
             continue;
         }
-        const uint32_t value = read_int(at, bytes);
+        const uint32_t value = number_little(at, bytes);
         for (int c = 0; c < 4; c++)
             to[c] = channel(value, bmp->mask[c], c == 3 ? 255 : 0);
     }

@@ -1,6 +1,7 @@
 // codec_kind.c: functions that the codecs share
 #include "image/codec/codec_kind.h"
 
+#include "base/number.h"
 #include "base/vector.h"
 #include "image/codec/profile.h"
 
@@ -57,7 +58,7 @@ struct codec_bytes codec_exif_block(struct codec_bytes block)
     if (block.size <= PREFIX)
         return (struct codec_bytes){0};
     const uint8_t *at = block.data;
-    size_t offset = (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | at[3];
+    size_t offset = number_big(at, PREFIX);
     block = (struct codec_bytes){at + PREFIX, block.size - PREFIX};
     if (codec_begins(block, "Exif\0", NAME)) // some programs write 0 then
         offset = NAME;
@@ -74,7 +75,7 @@ void codec_lacks(struct codec_metadata *metadata, const char *what)
 size_t codec_chunk_bytes(const uint8_t *chunk)
 {
     enum { EXTRA = 12 }; // length, type, checksum
-    return EXTRA + ((size_t)chunk[0] << 24 | (size_t)chunk[1] << 16 | (size_t)chunk[2] << 8 | chunk[3]);
+    return EXTRA + (size_t)number_big(chunk, 4);
 }
 
 bool codec_names_colours(const uint8_t *chunk)

@@ -1,6 +1,7 @@
 // metadata.c: reads and changes EXIF and XMP data, copies EXIF data between TIFF files; Photoshop's blocks
 #include "image/codec/metadata.h"
 
+#include "base/number.h"
 #include "image/codec/codec_kind.h"
 
 #include <ctype.h>
@@ -39,6 +40,8 @@ enum {
     COUNT = 2,     // of a directory: before its entries,
     ENTRY = 12,    // of an entry,
     LINK = 4,      // after the entries
+    INCH = 2,      // of TAG_RESOLUTION_UNIT
+    CENTIMETRE = 3,
 };
 
 // Tags of the first directory that describe the image and not its storage, in order. The last five are Windows' titles
@@ -58,10 +61,7 @@ struct tiff {
 
 static uint32_t read_int(const struct tiff *tiff, size_t at, int bytes)
 {
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | tiff->data[at + (size_t)(tiff->big_endian ? i : bytes - 1 - i)];
-    return value;
+    return (tiff->big_endian ? number_big : number_little)(tiff->data + at, bytes);
 }
 
 static bool tiff_open(struct tiff *tiff, const uint8_t *data, size_t size)
@@ -171,8 +171,7 @@ static size_t remove_thumbnail(const struct tiff *tiff, uint8_t *data)
 
 static void put_int(const struct tiff *tiff, uint8_t *data, size_t at, size_t value, int bytes)
 {
-    for (int i = 0; i < bytes; i++)
-        data[at + (size_t)(tiff->big_endian ? bytes - 1 - i : i)] = (uint8_t)(value >> 8 * i);
+    (tiff->big_endian ? number_put_big : number_put_little)(data + at, bytes, value);
 }
 
 // Sets the number of an entry of the directory at `from`, if there is one. An entry that has no place for it becomes
@@ -333,7 +332,6 @@ void exif_text(struct codec_bytes exif, uint32_t tag, char *text, size_t size)
 
 bool exif_density(const uint8_t *data, size_t size, double density[2])
 {
-    enum { INCH = 2, CENTIMETRE = 3 };
     struct tiff tiff;
     if (!tiff_open(&tiff, data, size))
         return false;
@@ -352,31 +350,24 @@ bool exif_density(const uint8_t *data, size_t size, double density[2])
 
 void exif_from_density(const double density[2], uint8_t exif[EXIF_DENSITY_BYTES])
 {
-    enum { VALUES = 50, PARTS = 10000 };
-    static const uint8_t head[VALUES] = {
-        'I',  'I',  42,
-        0,    HEAD, 0,
-        0,    0,    3,
-        0, // three entries
-        0x1a, 1,    TYPE_RATIONAL,
-        0,    1,    0,
-        0,    0,    VALUES,
-        0,    0,    0,
-        0x1b, 1,    TYPE_RATIONAL,
-        0,    1,    0,
-        0,    0,    VALUES + 8,
-        0,    0,    0,
-        0x28, 1,    TYPE_SHORT,
-        0,    1,    0,
-        0,    0,    2,
-        0,    0,    0,
-    };
-    memcpy(exif, head, sizeof(head));
-    for (int i = 0; i < 2; i++) {
+    enum { ENTRIES = 3, VALUES = HEAD + COUNT + ENTRIES * ENTRY + LINK, PARTS = 10000 };
+    static const uint16_t entries[ENTRIES][3] = {{TAG_RESOLUTION_ACROSS, TYPE_RATIONAL, VALUES},
+                                                 {TAG_RESOLUTION_DOWN, TYPE_RATIONAL, VALUES + 8},
+                                                 {TAG_RESOLUTION_UNIT, TYPE_SHORT, INCH}};
+    const struct tiff tiff = {.data = exif};
+    memset(exif, 0, EXIF_DENSITY_BYTES);
+    memcpy(exif, "II*\0\x08", 5);
+    put_int(&tiff, exif, HEAD, ENTRIES, COUNT);
+    for (size_t i = 0, at = HEAD + COUNT; i < ENTRIES; i++, at += ENTRY) {
+        put_int(&tiff, exif, at, entries[i][0], 2);
+        put_int(&tiff, exif, at + 2, entries[i][1], 2);
+        put_int(&tiff, exif, at + 4, 1, 4);
+        put_int(&tiff, exif, at + 8, entries[i][2], 4);
+    }
+    for (size_t i = 0; i < 2; i++) {
         const uint32_t below = density[i] == floor(density[i]) ? 1 : PARTS;
-        const uint32_t parts[] = {(uint32_t)lround(density[i] * below), below};
-        for (int k = 0; k < 8; k++)
-            exif[VALUES + 8 * i + k] = (uint8_t)(parts[k / 4] >> 8 * (k % 4));
+        put_int(&tiff, exif, VALUES + 8 * i, (size_t)lround(density[i] * below), 4);
+        put_int(&tiff, exif, VALUES + 8 * i + 4, below, 4);
     }
 }
 
@@ -771,13 +762,12 @@ struct codec_bytes photoshop_find(struct codec_bytes blocks, unsigned number)
 {
     const uint8_t *data = blocks.data;
     for (size_t at = 0; blocks.size - at > NAME_AT && memcmp(data + at, block_signature, BLOCK_SIGNATURE) == 0;) {
-        const unsigned found = (unsigned)data[at + 4] << 8 | data[at + 5];
+        const unsigned found = number_big(data + at + 4, 2);
         const size_t length_at = at + NAME_AT + (data[at + NAME_AT] + 2u) / 2 * 2; // behind a name of even size
         if (blocks.size < 4 || length_at > blocks.size - 4)
             break;
         const uint8_t *length = data + length_at;
-        const size_t size = (size_t)length[0] << 24 | (size_t)length[1] << 16 | (size_t)length[2] << 8 | length[3];
-        const size_t left = blocks.size - length_at - 4;
+        const size_t size = number_big(length, 4), left = blocks.size - length_at - 4;
         if (size > left)
             break;
         if (found == number && size > 0)
@@ -796,14 +786,9 @@ struct codec_bytes photoshop_iptc(struct codec_bytes bytes)
 
 bool photoshop_append(struct codec_buffer *buffer, unsigned number, struct codec_bytes bytes)
 {
-    const uint8_t head[] = {(uint8_t)(number >> 8),
-                            (uint8_t)number,
-                            0,
-                            0, // an empty name
-                            (uint8_t)(bytes.size >> 24),
-                            (uint8_t)(bytes.size >> 16),
-                            (uint8_t)(bytes.size >> 8),
-                            (uint8_t)bytes.size};
+    uint8_t head[8] = {0}; // number, empty name, size
+    number_put_big(head, 2, number);
+    number_put_big(head + 4, 4, bytes.size);
     return codec_buffer_append(buffer, block_signature, BLOCK_SIGNATURE) &&
            codec_buffer_append(buffer, head, sizeof(head)) && codec_buffer_append(buffer, bytes.data, bytes.size) &&
            codec_buffer_append(buffer, "", bytes.size % 2);
@@ -819,7 +804,7 @@ bool iptc_without_place(struct codec_bytes iptc, struct codec_buffer *rest)
     rest->size = 0;
     for (size_t left = iptc.size, size; left >= HEAD_BYTES && at[0] == IPTC_MARKER && !(at[3] & LONG_LENGTH);
          at += size, left -= size) {
-        size = HEAD_BYTES + ((size_t)at[3] << 8 | at[4]);
+        size = HEAD_BYTES + (size_t)number_big(at + 3, 2);
         size = size < left ? size : left;
         if (!(at[1] == 2 && memchr(places, at[2], sizeof(places))) && !codec_buffer_append(rest, at, size))
             return false;

@@ -1,4 +1,5 @@
 // png.c: PNG files (PNG specification, third edition): libdeflate unpacks; png_filter.c and deflate.c do the rest
+#include "base/number.h"
 #include "image/codec/codec_kind.h"
 #include "image/codec/deflate.h"
 #include "image/codec/metadata.h"
@@ -63,29 +64,18 @@ struct chunk {
     bool whole; // the checksum is right
 };
 
-static uint32_t read_u32(const uint8_t *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-static void write_u32(uint8_t *at, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> (24 - 8 * i));
-}
-
 // Reads the chunk at *at, and sets *at to the next chunk. chunk->bytes are borrowed from `data`. Returns false if the
 // file ends within the chunk. `pixels`: also verify the checksums of chunks with pixels.
 static bool chunk_next(struct chunk *chunk, const uint8_t *data, size_t size, size_t *at, bool pixels)
 {
     const uint8_t *from = data + *at;
-    if (size - *at < CHUNK_EXTRA || read_u32(from) > size - *at - CHUNK_EXTRA)
+    if (size - *at < CHUNK_EXTRA || number_big(from, 4) > size - *at - CHUNK_EXTRA)
         return false;
-    const size_t length = read_u32(from);
+    const size_t length = number_big(from, 4);
     *chunk = (struct chunk){.bytes = {from + CHUNK_HEAD, length}};
     memcpy(chunk->type, from + 4, 4);
     chunk->whole = (!pixels && memcmp(chunk->type, "IDAT", 4) == 0) ||
-                   libdeflate_crc32(0, from + 4, length + 4) == read_u32(from + CHUNK_HEAD + length);
+                   libdeflate_crc32(0, from + 4, length + 4) == number_big(from + CHUNK_HEAD + length, 4);
     *at += length + CHUNK_EXTRA;
     return true;
 }
@@ -108,8 +98,8 @@ static bool chunk_end(struct codec_buffer *buffer, size_t start)
 {
     const size_t size = buffer->size - start - CHUNK_HEAD;
     uint8_t sum[4];
-    write_u32(buffer->data + start, (uint32_t)size);
-    write_u32(sum, libdeflate_crc32(0, buffer->data + start + 4, size + 4));
+    number_put_big(buffer->data + start, 4, (uint32_t)size);
+    number_put_big(sum, 4, libdeflate_crc32(0, buffer->data + start + 4, size + 4));
     return codec_buffer_append(buffer, sum, sizeof(sum));
 }
 
@@ -141,7 +131,7 @@ static bool take_header(struct header *header, const struct chunk *chunk, struct
                             "-revert-iphone-optimizations first");
     if (!chunk_is(chunk, "IHDR") || chunk->bytes.size != 13 || !chunk->whole)
         return codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header (IHDR) is invalid");
-    const uint32_t width = read_u32(data), height = read_u32(data + 4);
+    const uint32_t width = number_big(data, 4), height = number_big(data + 4, 4);
     header->depth = data[8];
     header->colour = data[9];
     header->interlaced = data[12] == 1;
@@ -180,7 +170,7 @@ static bool take_transparency(struct header *header, const struct chunk *chunk, 
     for (size_t i = 0; palette && i < size; i++)
         header->palette[i][3] = data[i];
     for (size_t i = 0; !palette && i < channels; i++)
-        header->key[i] = (uint16_t)((data[2 * i] << 8 | data[2 * i + 1]) & ((1 << header->depth) - 1));
+        header->key[i] = (uint16_t)(number_big(data + 2 * i, 2) & ((1u << header->depth) - 1));
     return true;
 }
 
@@ -385,15 +375,15 @@ static bool is_valid(const struct chunk *chunk)
     const uint8_t *data = chunk->bytes.data;
     bool ok = true;
     if (chunk_is(chunk, "gAMA"))
-        ok = read_u32(data) > 0 && read_u32(data) <= INT32_MAX;
+        ok = number_big(data, 4) > 0 && number_big(data, 4) <= INT32_MAX;
     if (chunk_is(chunk, "sRGB"))
         ok = data[0] < INTENTS;
     if (chunk_is(chunk, "cICP"))
         ok = data[2] == 0 && data[3] <= 1;
     if (chunk_is(chunk, "pHYs"))
-        ok = data[8] <= 1 && read_u32(data) > 0 && read_u32(data + 4) > 0;
+        ok = data[8] <= 1 && number_big(data, 4) > 0 && number_big(data + 4, 4) > 0;
     for (int i = 0; chunk_is(chunk, "cHRM") && i < 4; i++) { // x and y of white, red, green, blue
-        const uint64_t x = read_u32(data + 8 * i), y = read_u32(data + 8 * i + 4);
+        const uint64_t x = number_big(data + 8 * i, 4), y = number_big(data + 8 * i + 4, 4);
         ok = ok && x + y <= ONE && (i > 0 || y > 0);
     }
     return ok;
@@ -404,7 +394,7 @@ static void take_resolution(const uint8_t *data, struct codec_metadata *metadata
     static const double inch = 0.0254;
     double *density = data[8] == 1 ? metadata->density : metadata->aspect;
     for (int i = 0; i < 2; i++)
-        density[i] = read_u32(data + 4 * i) * (data[8] == 1 ? inch : 1);
+        density[i] = number_big(data + 4 * i, 4) * (data[8] == 1 ? inch : 1);
 }
 
 // Returns true for a text of ImageMagick with a copy of an EXIF size or orientation, which the output need not
@@ -534,7 +524,7 @@ static bool take_chunk(struct png *png, const struct chunk *chunk, bool follows,
                        struct codec_metadata *metadata, struct codec_error *error)
 {
     const bool critical = (chunk->type[0] & 0x20) == 0 && !chunk_is(chunk, "IEND");
-    header->animated |= chunk_is(chunk, "acTL") && chunk->bytes.size >= 4 && read_u32(chunk->bytes.data) > 1;
+    header->animated |= chunk_is(chunk, "acTL") && chunk->bytes.size >= 4 && number_big(chunk->bytes.data, 4) > 1;
     if (!critical && metadata)
         take_metadata(png, chunk, header, metadata);
     if (!chunk->whole) // without its transparency it would be another image
@@ -739,7 +729,7 @@ static const uint8_t *join_pixels(struct png *png, const struct header *header)
         return NULL;
     size_t size = 0;
     for (const uint8_t *at = header->pixels.data; size < header->pixels.size;) {
-        const size_t length = read_u32(at - CHUNK_HEAD);
+        const size_t length = number_big(at - CHUNK_HEAD, 4);
         memcpy(png->packed.data + size, at, length);
         size += length;
         at += length + CHUNK_EXTRA;
@@ -844,8 +834,8 @@ static bool write_density(struct codec_buffer *buffer, const struct codec_metada
     uint8_t data[9] = {[8] = known};
     if (density[0] <= 0)
         return true;
-    write_u32(data, (uint32_t)lround(density[0] / unit));
-    write_u32(data + 4, (uint32_t)lround(density[1] / unit));
+    number_put_big(data, 4, (uint32_t)lround(density[0] / unit));
+    number_put_big(data + 4, 4, (uint32_t)lround(density[1] / unit));
     return chunk_write(buffer, "pHYs", data, sizeof(data));
 }
 
@@ -955,7 +945,7 @@ static bool write_quick(struct png *png, struct rows *rows, struct codec_buffer 
         filled = 0;
     }
     uint8_t bytes[4];
-    write_u32(bytes, sum);
+    number_put_big(bytes, 4, sum);
     return codec_buffer_append(buffer, bytes, sizeof(bytes));
 }
 
@@ -983,8 +973,8 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     struct png *png = state;
     struct rows rows;
     uint8_t head[13] = {[8] = 8, [9] = colour_of(format, settings)};
-    write_u32(head, (uint32_t)image->shape.width);
-    write_u32(head + 4, (uint32_t)image->shape.height);
+    number_put_big(head, 4, (uint32_t)image->shape.width);
+    number_put_big(head + 4, 4, (uint32_t)image->shape.height);
     size_t start = 0;
     bool ok = codec_buffer_append(buffer, signature, SIGNATURE_BYTES) &&
               chunk_write(buffer, "IHDR", head, sizeof(head)) && write_metadata(png, buffer, &settings->metadata) &&

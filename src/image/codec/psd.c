@@ -1,4 +1,5 @@
 // psd.c: the merged image of PSD files, RGB of 8 bits (Adobe Photoshop File Formats Specification)
+#include "base/number.h"
 #include "image/codec/codec_kind.h"
 #include "image/codec/metadata.h"
 
@@ -21,29 +22,21 @@ static bool is_psd(const uint8_t *data, size_t size)
     return size >= 4 && memcmp(data, "8BPS", 4) == 0;
 }
 
-static size_t read_int(const uint8_t *at, int bytes)
-{
-    size_t value = 0;
-    for (int i = 0; i < bytes; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
 static bool kind_ok(const uint8_t *data, struct codec_error *error)
 {
-    if (read_int(data + VERSION_AT, 2) != 1)
+    if (number_big(data + VERSION_AT, 2) != 1)
         return codec_refuse(error, CODEC_UNSUPPORTED, "PSB files are not supported; save the image as PNG first");
-    if (read_int(data + DEPTH_AT, 2) != 8)
+    if (number_big(data + DEPTH_AT, 2) != 8)
         return codec_refuse(error, CODEC_UNSUPPORTED,
-                            "PSD files with %zu bits per channel are not supported; convert the image to 8 bits first",
-                            read_int(data + DEPTH_AT, 2));
-    if (read_int(data + MODE_AT, 2) != RGB)
+                            "PSD files with %u bits per channel are not supported; convert the image to 8 bits first",
+                            number_big(data + DEPTH_AT, 2));
+    if (number_big(data + MODE_AT, 2) != RGB)
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "PSD files that are not in RGB mode are not supported; save the image as PNG first");
-    if (read_int(data + CHANNELS_AT, 2) > CHANNELS)
+    if (number_big(data + CHANNELS_AT, 2) > CHANNELS)
         return codec_refuse(error, CODEC_UNSUPPORTED,
                             "PSD files with an alpha channel are not supported; save the image as PNG first");
-    return read_int(data + CHANNELS_AT, 2) == CHANNELS ||
+    return number_big(data + CHANNELS_AT, 2) == CHANNELS ||
            codec_refuse(error, CODEC_DAMAGED, "the image is damaged: its header is invalid");
 }
 
@@ -57,12 +50,12 @@ static bool read_header(struct psd *psd, const uint8_t *data, size_t size, struc
     if (!kind_ok(data, error))
         return false;
     // codec.c refuses images that are too large.
-    const size_t width = read_int(data + WIDTH_AT, 4), height = read_int(data + HEIGHT_AT, 4);
+    const size_t width = number_big(data + WIDTH_AT, 4), height = number_big(data + HEIGHT_AT, 4);
     psd->shape.format = PIXFMT_RGBA;
     psd->shape.width = width <= IMAGE_MAX_SIDE ? (int)width : IMAGE_MAX_SIDE + 1;
     psd->shape.height = height <= IMAGE_MAX_SIDE ? (int)height : IMAGE_MAX_SIDE + 1;
     for (int i = 0; i < SECTION_COUNT; i++) {
-        const size_t left = size - at, length = left >= LENGTH ? read_int(data + at, LENGTH) : SIZE_MAX;
+        const size_t left = size - at, length = left >= LENGTH ? number_big(data + at, LENGTH) : SIZE_MAX;
         if (left < LENGTH || length > left - LENGTH)
             return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         if (i == RESOURCES)
@@ -71,7 +64,7 @@ static bool read_header(struct psd *psd, const uint8_t *data, size_t size, struc
     }
     if (size - at < COMPRESSION)
         return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
-    psd->compression = (int)read_int(data + at, COMPRESSION);
+    psd->compression = (int)number_big(data + at, COMPRESSION);
     psd->rows = at + COMPRESSION;
     return psd->compression == RAW || psd->compression == PACKBITS ||
            codec_refuse(error, CODEC_UNSUPPORTED, "PSD compression %d is not supported; save the image as PNG first",
@@ -87,7 +80,7 @@ static void read_metadata(struct codec_bytes resources, struct codec_metadata *m
     metadata->iptc = photoshop_find(resources, PHOTOSHOP_IPTC);
     const struct codec_bytes resolution = photoshop_find(resources, PHOTOSHOP_RESOLUTION); // 16.16 bits, per inch
     for (int i = 0; i < 2 && resolution.size >= RESOLUTION_BYTES; i++)
-        metadata->density[i] = (double)read_int(resolution.data + i * DOWN_AT, 4) / FIXED_ONE;
+        metadata->density[i] = (double)number_big(resolution.data + i * DOWN_AT, 4) / FIXED_ONE;
 }
 
 static bool head_of(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error)
@@ -144,7 +137,7 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     const uint8_t *lengths = data + psd.rows, *from = lengths + table, *end = data + size;
     for (int i = 0; i < rows; i++) {
         uint8_t *to = image_row(image, 0, i % height);
-        const size_t bytes = table > 0 ? read_int(lengths + (size_t)i * LENGTH, LENGTH) : (size_t)width;
+        const size_t bytes = table > 0 ? number_big(lengths + (size_t)i * LENGTH, LENGTH) : (size_t)width;
         if (bytes > (size_t)(end - from))
             return codec_refuse(error, CODEC_DAMAGED, "the file is truncated");
         if (table > 0 && !unpack_row(from, bytes, to + i / height, width))

@@ -1,4 +1,5 @@
 // webp.c: WebP files, by libwebp; the container with the metadata is read and written here
+#include "base/number.h"
 #include "image/codec/codec_kind.h"
 #include "image/codec/metadata.h"
 
@@ -30,24 +31,13 @@ static bool looks_so(const uint8_t *data, size_t size)
     return size >= RIFF_BYTES && memcmp(data, "RIFF", 4) == 0 && memcmp(data + 8, "WEBP", 4) == 0;
 }
 
-static size_t read_u32(const uint8_t *at)
-{
-    return (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
-}
-
-static void write_u32(uint8_t *at, size_t value)
-{
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
 // Reads the chunk at *at, and sets *at to the next chunk. Returns false after the last complete chunk.
 static bool next_chunk(const uint8_t *data, size_t size, size_t *at, const uint8_t **name, struct codec_bytes *bytes)
 {
-    if (size < CHUNK_HEAD || *at > size - CHUNK_HEAD || read_u32(data + *at + 4) > size - *at - CHUNK_HEAD)
+    if (size < CHUNK_HEAD || *at > size - CHUNK_HEAD || number_little(data + *at + 4, 4) > size - *at - CHUNK_HEAD)
         return false;
     *name = data + *at;
-    *bytes = (struct codec_bytes){data + *at + CHUNK_HEAD, read_u32(data + *at + 4)};
+    *bytes = (struct codec_bytes){data + *at + CHUNK_HEAD, number_little(data + *at + 4, 4)};
     *at += CHUNK_HEAD + bytes->size + bytes->size % 2;
     return true;
 }
@@ -125,7 +115,7 @@ static int append(const uint8_t *data, size_t size, const WebPPicture *picture)
 static uint8_t *put_chunk(uint8_t *at, const char *name, struct codec_bytes bytes)
 {
     memcpy(at, name, 4);
-    write_u32(at + 4, bytes.size);
+    number_put_little(at + 4, 4, bytes.size);
     memcpy(at + CHUNK_HEAD, bytes.data, bytes.size);
     if (bytes.size % 2 != 0)
         at[CHUNK_HEAD + bytes.size] = 0;
@@ -134,10 +124,10 @@ static uint8_t *put_chunk(uint8_t *at, const char *name, struct codec_bytes byte
 
 static uint8_t *put_extended(uint8_t *at, const struct image *image, int flags)
 {
-    uint8_t data[EXTENDED_BYTES + 2] = {0};
-    write_u32(data, (size_t)flags);
-    write_u32(data + 4, (size_t)image->shape.width - 1); // three bytes each
-    write_u32(data + 7, (size_t)image->shape.height - 1);
+    uint8_t data[EXTENDED_BYTES] = {0};
+    number_put_little(data, 4, (size_t)flags);
+    number_put_little(data + 4, 3, (size_t)image->shape.width - 1);
+    number_put_little(data + 7, 3, (size_t)image->shape.height - 1);
     return put_chunk(at, "VP8X", (struct codec_bytes){data, EXTENDED_BYTES});
 }
 
@@ -178,7 +168,7 @@ static bool add_metadata(struct codec_buffer *buffer, const struct image *image,
     if (xmp.data)
         at = put_chunk(at, "XMP ", xmp);
     buffer->size = (size_t)(at - buffer->data);
-    write_u32(buffer->data + 4, buffer->size - CHUNK_HEAD);
+    number_put_little(buffer->data + 4, 4, buffer->size - CHUNK_HEAD);
     return true;
 }
 
