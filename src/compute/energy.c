@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -330,54 +331,54 @@ bool energy_measure(struct energy *energy, double run_ms, double least_ms, bool 
 enum { KHZ = 1000, HZ = 1000 * 1000, MILLIDEGREES = 1000, MOST = 1 << 17 };
 
 // Raises *value to the highest number in the files that match, in units of `unit`. Ignores impossible values.
-static void raise_to(int *value, uint64_t unit, const char *pattern)
+__attribute__((format(printf, 3, 4))) static void raise_to(int *value, uint64_t unit, const char *pattern, ...)
 {
     glob_t found;
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++) {
-            uint64_t number;
-            if (file_read_number(found.gl_pathv[i], &number) && number / unit < MOST && (int)(number / unit) > *value)
-                *value = (int)(number / unit);
-        }
-        globfree(&found);
+    char files[PATH_MAX];
+    va_list arguments;
+    va_start(arguments, pattern);
+    vsnprintf(files, sizeof(files), pattern, arguments);
+    va_end(arguments);
+    if (glob(files, 0, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        uint64_t number;
+        if (file_read_number(found.gl_pathv[i], &number) && number / unit < MOST && (int)(number / unit) > *value)
+            *value = (int)(number / unit);
     }
+    globfree(&found);
 }
 
-// Reads the temperature beside each file `pattern` whose text contains one of the words.
-static void read_temperature(int *value, const char *pattern, const char *const *words, const char *file)
+// Reads the temperature beside each file `names` below `root` whose text contains one of the words.
+static void read_temperature(int *value, const char *root, const char *names, const char *const *words,
+                             const char *file)
 {
     glob_t found;
+    char pattern[PATH_MAX];
+    snprintf(pattern, sizeof(pattern), "%s%s", root, names);
     if (glob(pattern, 0, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char *path = found.gl_pathv[i], name[FILE_WORD], beside[PATH_MAX];
+        char *path = found.gl_pathv[i], name[FILE_WORD];
         file_read_word(path, name);
-        for (const char *const *word = words; *word; word++) {
-            if (!strcasestr(name, *word))
-                continue;
-            snprintf(beside, sizeof(beside), "%.*s/%s", (int)(strrchr(path, '/') - path), path, file);
-            raise_to(value, MILLIDEGREES, beside);
-        }
+        for (const char *const *word = words; *word; word++)
+            if (strcasestr(name, *word))
+                raise_to(value, MILLIDEGREES, "%.*s%s", (int)(file_base(path) - path), path, file);
     }
     globfree(&found);
 }
 
 static void read_thermal(int *value, const char *root, const char *const *words)
 {
-    char pattern[PATH_MAX];
-    snprintf(pattern, sizeof(pattern), "%s/sys/class/thermal/thermal_zone*/type", root);
-    read_temperature(value, pattern, words, "temp");
-    snprintf(pattern, sizeof(pattern), "%s/sys/class/hwmon/hwmon*/name", root);
-    read_temperature(value, pattern, words, "temp1_input");
+    read_temperature(value, root, "/sys/class/thermal/thermal_zone*/type", words, "temp");
+    read_temperature(value, root, "/sys/class/hwmon/hwmon*/name", words, "temp1_input");
 }
 
 static void read_processor(struct sensors *sensors, const char *root)
 {
     // The first four are the sensors of Intel's and AMD's processors.
     static const char *const words[] = {"x86_pkg_temp", "coretemp", "k10temp", "zenpower", "cpu", NULL};
-    char pattern[PATH_MAX];
-    snprintf(pattern, sizeof(pattern), "%s/sys/devices/system/cpu/cpufreq/policy*/scaling_cur_freq", root);
-    raise_to(&sensors->clock_mhz, KHZ, pattern);
+    raise_to(&sensors->clock_mhz, KHZ, "%s/sys/devices/system/cpu/cpufreq/policy*/scaling_cur_freq", root);
     read_thermal(&sensors->temperature_c, root, words);
 }
 
@@ -385,16 +386,12 @@ static void read_processor(struct sensors *sensors, const char *root)
 static void read_gpu(struct sensors *sensors, const char *root, const char *pci)
 {
     static const char *const words[] = {"gpu", NULL};
-    char pattern[PATH_MAX];
-    if (pci[0])
-        snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/freq1_input", root, pci);
-    else
-        snprintf(pattern, sizeof(pattern), "%s/sys/class/devfreq/*gpu*/cur_freq", root);
-    raise_to(&sensors->clock_mhz, HZ, pattern);
     if (pci[0]) {
-        snprintf(pattern, sizeof(pattern), "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/temp1_input", root, pci);
-        raise_to(&sensors->temperature_c, MILLIDEGREES, pattern);
+        raise_to(&sensors->clock_mhz, HZ, "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/freq1_input", root, pci);
+        raise_to(&sensors->temperature_c, MILLIDEGREES, "%s/sys/bus/pci/devices/%s/hwmon/hwmon*/temp1_input", root,
+                 pci);
     } else {
+        raise_to(&sensors->clock_mhz, HZ, "%s/sys/class/devfreq/*gpu*/cur_freq", root);
         read_thermal(&sensors->temperature_c, root, words);
     }
 }
