@@ -103,16 +103,6 @@ static int open_safe(const char *path, bool root, const char **unsafe)
     return -1;
 }
 
-int cache_open(char path[PATH_MAX], const char **unsafe)
-{
-    char base[PATH_MAX];
-    *unsafe = NULL;
-    if (!find_base("XDG_CACHE_HOME", ".cache", base) || !make_directory(base) ||
-        snprintf(path, PATH_MAX, "%s/monocle", base) >= PATH_MAX || !make_directory(path))
-        return -1;
-    return open_safe(path, false, unsafe);
-}
-
 static int open_home(const char *variable, const char *standard, char path[PATH_MAX], bool make, const char **unsafe)
 {
     char base[PATH_MAX];
@@ -128,6 +118,11 @@ static int open_home(const char *variable, const char *standard, char path[PATH_
     if (make && !make_directory(path))
         return -1;
     return open_safe(path, false, unsafe);
+}
+
+int cache_open(char path[PATH_MAX], const char **unsafe)
+{
+    return open_home("XDG_CACHE_HOME", ".cache", path, true, unsafe);
 }
 
 int data_open(char path[PATH_MAX], bool make, const char **unsafe)
@@ -154,11 +149,6 @@ bool data_system_next(char path[PATH_MAX], size_t *at)
             return true;
     }
     return false;
-}
-
-int data_system_open(const char *path, const char **unsafe)
-{
-    return open_safe(path, true, unsafe);
 }
 
 int cache_open_named(const char *path, bool make, const char **unsafe)

@@ -27,10 +27,9 @@ int state_open(char path[PATH_MAX], bool make, const char **unsafe);
 // Writes the next of the directories "DIR/monocle" with a DIR of $XDG_DATA_DIRS (default: /usr/local/share:/usr/share),
 // from the last one to the first, which has precedence. *at begins at 0. False: there is no more.
 bool data_system_next(char path[PATH_MAX], size_t *at);
-// Opens one of these directories, which only root and this user may be able to write. Returns as cache_open.
-int data_system_open(const char *path, const char **unsafe);
-// Opens a directory that the user has named, in the same way. `make`: makes it (mode 0700) if it is missing. errno is
-// set if *unsafe is NULL after a failure.
+// Opens one of these directories, or one that the user has named, which only root and this user may be able to write.
+// `make`: makes it (mode 0700) if it is missing. Returns as cache_open; errno is set if *unsafe is NULL after a
+// failure.
 int cache_open_named(const char *path, bool make, const char **unsafe);
 
 // Writes the path of a settings file, "$XDG_CONFIG_HOME/monocle/NAME" or "~/.config/monocle/NAME". False: the

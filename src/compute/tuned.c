@@ -404,7 +404,7 @@ void tuned_level_read(enum tuned_level level, struct tuned_list *list)
     if (level == TUNED_SHIPPED)
         read_shipped(list);
     while (level == TUNED_SYSTEM && data_system_next(place, &at)) {
-        directory = data_system_open(place, &unsafe);
+        directory = cache_open_named(place, false, &unsafe);
         read_file(directory, place, unsafe, list);
     }
     if (level == TUNED_USER) {
