@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json_text.h"
 #include "base/log.h"
 #include "base/text.h"
 
@@ -55,16 +56,13 @@ static const char *exact(const json_t *row, const char *name, char key[64])
 {
     snprintf(key, 64, "%s_hex", name);
     const char *hex = json_string_value(json_object_get(row, key));
-    const char *text = json_string_value(json_object_get(row, name));
-    if (hex)
-        return hex;
-    return text ? text : "";
+    return hex ? hex : json_text(row, name);
 }
 
 // Returns the index of the text among `count` names; -1 if it is none of them.
 static int find_name(const char *text, const char *const *names, int count)
 {
-    for (int i = 0; text && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         if (names[i] && strcmp(text, names[i]) == 0)
             return i;
     }
@@ -88,8 +86,8 @@ static int shard_of(const struct merge_work *work)
 static void take_file(struct merge *merge, const json_t *json, const char *line, struct merge_work *work)
 {
     char member[64];
-    const int status = find_name(json_string_value(json_object_get(json, "status")), status_names, STATUSES);
-    const int fault = find_name(json_string_value(json_object_get(json, "error")), fault_names, FAULTS);
+    const int status = find_name(json_text(json, "status"), status_names, STATUSES);
+    const int fault = find_name(json_text(json, "error"), fault_names, FAULTS);
     if (status < 0) {
         merge->torn++;
         return;
@@ -127,7 +125,6 @@ static struct merge_work *find_work(struct merge *merge, int shard, const char *
 // Handles the start line of a run. *work becomes its work; NULL if the line is invalid.
 static void take_start(struct merge *merge, const json_t *start, const char *line, struct merge_work **work)
 {
-    const char *text = json_string_value(json_object_get(start, "work"));
     const json_int_t shard = json_integer_value(json_object_get(start, "shard"));
     const json_int_t shards = json_integer_value(json_object_get(start, "shards"));
     const json_int_t files = json_integer_value(json_object_get(start, "files"));
@@ -141,7 +138,7 @@ static void take_start(struct merge *merge, const json_t *start, const char *lin
     merge->unlike = merge->unlike || merge->shards != shards;
     if (shard > merge->shards)
         return;
-    *work = find_work(merge, (int)shard, text ? text : "");
+    *work = find_work(merge, (int)shard, json_text(start, "work"));
     merge->last[shard - 1] = *work;
     (*work)->files = (size_t)files;
     free((*work)->end);

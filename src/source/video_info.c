@@ -1,6 +1,7 @@
 // video_info.c: what ffprobe says about a video, and how ffmpeg must deliver its frames
 #include "source/video_info.h"
 
+#include "base/json_text.h"
 #include "base/text.h"
 #include "source/kind.h"
 
@@ -54,12 +55,6 @@ static const struct layout *layout_for(const char *name)
     return layout ? layout : layout_named("yuv420p");
 }
 
-static const char *text_of(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
-}
-
 // Reads a ratio "30000/1001". Returns its value; 0: there is none.
 static double read_ratio(const char *text, int *numerator, int *denominator)
 {
@@ -77,11 +72,11 @@ static void take_rate(const json_t *stream, struct video_info *info)
 {
     enum { USUAL = 61, LEAST = 24, DEFAULT = 30, MOST = 1000 };
     int numerator, denominator;
-    const double exact = read_ratio(text_of(stream, "r_frame_rate"), &info->rate_numerator, &info->rate_denominator);
-    const double mean = read_ratio(text_of(stream, "avg_frame_rate"), &numerator, &denominator);
-    const bool h264 = strcmp(text_of(stream, "codec_name"), "h264") == 0;
+    const double exact = read_ratio(json_text(stream, "r_frame_rate"), &info->rate_numerator, &info->rate_denominator);
+    const double mean = read_ratio(json_text(stream, "avg_frame_rate"), &numerator, &denominator);
+    const bool h264 = strcmp(json_text(stream, "codec_name"), "h264") == 0;
     const bool fields = h264 && fabs(exact - 2 * mean) < 0.01 * exact;
-    info->paired = h264 && !fields && strcmp(text_of(stream, "field_order"), "progressive") != 0;
+    info->paired = h264 && !fields && strcmp(json_text(stream, "field_order"), "progressive") != 0;
     if (exact > 0 && exact <= fmax(USUAL, mean * 1.05) && !fields)
         return;
     const bool known = mean >= (fields ? 0 : LEAST) && mean <= MOST;
@@ -113,7 +108,7 @@ static const struct matrix {
 static const char *hdr_transfer(const json_t *stream, const struct layout *layout)
 {
     static const char *const names[] = {"smpte2084", "arib-std-b67"};
-    const char *transfer = text_of(stream, "color_transfer");
+    const char *transfer = json_text(stream, "color_transfer");
     for (size_t i = 0; i < sizeof(names) / sizeof(*names) && pixfmt_info(layout->format)->planes > 1; i++) {
         if (strcmp(transfer, names[i]) == 0)
             return names[i];
@@ -123,7 +118,7 @@ static const char *hdr_transfer(const json_t *stream, const struct layout *layou
 
 static bool known_primaries(const json_t *stream)
 {
-    const char *primaries = text_of(stream, "color_primaries");
+    const char *primaries = json_text(stream, "color_primaries");
     return primaries[0] && strcmp(primaries, "unknown") != 0 && strcmp(primaries, "reserved") != 0;
 }
 
@@ -131,7 +126,7 @@ static bool known_primaries(const json_t *stream)
 // `why`.
 static bool read_color(const json_t *stream, const struct layout *layout, struct video_info *info, char why[VIDEO_WHY])
 {
-    const char *space = text_of(stream, "color_space"), *range = text_of(stream, "color_range");
+    const char *space = json_text(stream, "color_space"), *range = json_text(stream, "color_range");
     const bool yuv = pixfmt_info(layout->format)->planes > 1, derived = strcmp(space, "chroma-derived-nc") == 0;
     const struct matrix *end = matrices + sizeof(matrices) / sizeof(*matrices), *row = yuv ? matrices : end;
     struct color *color = &info->shape.color;
@@ -163,7 +158,7 @@ static bool read_color(const json_t *stream, const struct layout *layout, struct
 // Returns true if the video is stored on its side. ffmpeg rotates it upright.
 static bool is_sideways(const json_t *stream)
 {
-    double degrees = atof(text_of(json_object_get(stream, "tags"), "rotate"));
+    double degrees = atof(json_text(json_object_get(stream, "tags"), "rotate"));
     size_t index;
     json_t *data;
     json_array_foreach(json_object_get(stream, "side_data_list"), index, data)
@@ -178,12 +173,12 @@ static bool is_sideways(const json_t *stream)
 static double read_seconds(const json_t *stream, const json_t *format)
 {
     int hours, minutes;
-    double seconds = atof(text_of(stream, "duration")), rest;               // the sound may be longer
-    const char *tag = text_of(json_object_get(stream, "tags"), "DURATION"); // of Matroska
+    double seconds = atof(json_text(stream, "duration")), rest;               // the sound may be longer
+    const char *tag = json_text(json_object_get(stream, "tags"), "DURATION"); // of Matroska
     if (!(seconds > 0) && sscanf(tag, "%9d:%9d:%lf", &hours, &minutes, &rest) == 3)
         seconds = 3600.0 * hours + 60.0 * minutes + rest;
     if (!(seconds > 0))
-        seconds = atof(text_of(format, "duration"));
+        seconds = atof(json_text(format, "duration"));
     return seconds > 0 && seconds < 1e9 ? seconds : 0;
 }
 
@@ -207,11 +202,11 @@ static bool is_untimed(const char *format, double seconds)
 // Returns true if ffmpeg can decode the stream; else says why not.
 static bool check_codec(const json_t *stream, char why[VIDEO_WHY])
 {
-    const char *codec = text_of(stream, "codec_name"), *tag = text_of(stream, "codec_tag_string");
+    const char *codec = json_text(stream, "codec_name"), *tag = json_text(stream, "codec_tag_string");
     if (tag[0] == '[') // "[0][0][0][0]": none
         tag = "";
     const bool known = codec[0] && strcmp(codec, "unknown") != 0;
-    const bool encrypted = text_of(json_object_get(stream, "tags"), "enc_key_id")[0] != '\0'; // of Matroska
+    const bool encrypted = json_text(json_object_get(stream, "tags"), "enc_key_id")[0] != '\0'; // of Matroska
     if (encrypted)
         snprintf(why, VIDEO_WHY, "it is encrypted");
     else if (!known)
@@ -224,7 +219,7 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
     const json_t *stream = json_array_get(json_object_get(root, "streams"), 0);
     const json_t *format = json_object_get(root, "format");
     const char *size_why;
-    if (strcmp(text_of(format, "format_name"), "tty") == 0) { // ffmpeg would draw any text file
+    if (strcmp(json_text(format, "format_name"), "tty") == 0) { // ffmpeg would draw any text file
         snprintf(why, VIDEO_WHY, "it is a text file; name a video, or @FILE for a list of images");
         return false;
     }
@@ -239,13 +234,13 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
                  IMAGE_MAX_SIDE);
         return false;
     }
-    const char *pixels = text_of(stream, "pix_fmt");
+    const char *pixels = json_text(stream, "pix_fmt");
     const struct layout *layout = layout_for(pixels);
     *info = (struct video_info){.format = layout->name};
     info->width = (int)json_integer_value(json_object_get(stream, "width"));
     info->height = (int)json_integer_value(json_object_get(stream, "height"));
     int across = 1, down = 1, width = info->width, height = info->height;
-    if (sscanf(text_of(stream, "sample_aspect_ratio"), "%9d:%9d", &across, &down) == 2)
+    if (sscanf(json_text(stream, "sample_aspect_ratio"), "%9d:%9d", &across, &down) == 2)
         source_square(&width, &height, across, down);
     const bool turned = is_sideways(stream);
     info->shape.format = layout->format;
@@ -254,12 +249,12 @@ static bool read_stream(const json_t *root, struct video_info *info, char why[VI
         return false;
     info->shape.width = turned ? height : width;
     info->shape.height = turned ? width : height;
-    const char *fields = text_of(stream, "field_order");
+    const char *fields = json_text(stream, "field_order");
     info->interlaced = fields[0] && strcmp(fields, "progressive") != 0 && strcmp(fields, "unknown") != 0;
     info->seconds = read_seconds(stream, format);
-    info->untimed = is_untimed(text_of(format, "format_name"), info->seconds);
-    info->segmented = strcmp(text_of(format, "format_name"), "hls") == 0;
-    info->endless = info->seconds <= 0 && (info->segmented || atof(text_of(format, "size")) <= 0);
+    info->untimed = is_untimed(json_text(format, "format_name"), info->seconds);
+    info->segmented = strcmp(json_text(format, "format_name"), "hls") == 0;
+    info->endless = info->seconds <= 0 && (info->segmented || atof(json_text(format, "size")) <= 0);
     take_rate(stream, info);
     if (pixfmt_size_ok(info->shape.format, info->shape.width, info->shape.height, &size_why))
         return true;
@@ -290,7 +285,7 @@ void video_info_pair(struct video_info *info, const char *json, size_t size)
     size_t index;
     json_array_foreach(json_object_get(root, "frames"), index, frame)
     {
-        const double now_s = atof(text_of(frame, "best_effort_timestamp_time"));
+        const double now_s = atof(json_text(frame, "best_effort_timestamp_time"));
         interlaced = interlaced && json_integer_value(json_object_get(frame, "interlaced_frame")) == 1;
         if (index > 0)
             least = fmin(least, (now_s - last_s) * rate);
