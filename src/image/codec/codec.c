@@ -83,26 +83,16 @@ static const struct other {
     {"X3F (camera raw)", NULL, 0, "FOVb", 4},
 };
 
-#define AVIF                                                                                                           \
-    {                                                                                                                  \
-        .name = "AVIF", .library = "libheif"                                                                           \
-    }
-#define HEIF                                                                                                           \
-    {                                                                                                                  \
-        .name = "HEIF", .library = "libheif"                                                                           \
-    }
 // Images in an ISO base media file, by its major brand (ISO 14496-12, 4.3).
+static const struct other avif = {.name = "AVIF", .library = "libheif"}, heif = {.name = "HEIF", .library = "libheif"},
+                          cr3 = {.name = "CR3 (camera raw)"};
 static const struct {
     char brand[5];
-    struct other other;
+    const struct other *other;
 } brands[] = {
-    {"avif", AVIF}, {"avis", AVIF},
-    {"heic", HEIF}, {"heix", HEIF},
-    {"heim", HEIF}, {"heis", HEIF},
-    {"hevc", HEIF}, {"hevx", HEIF},
-    {"hevm", HEIF}, {"hevs", HEIF},
-    {"mif1", HEIF}, {"mif2", HEIF},
-    {"msf1", HEIF}, {"crx ", {.name = "CR3 (camera raw)"}},
+    {"avif", &avif}, {"avis", &avif}, {"heic", &heif}, {"heix", &heif}, {"heim", &heif},
+    {"heis", &heif}, {"hevc", &heif}, {"hevx", &heif}, {"hevm", &heif}, {"hevs", &heif},
+    {"mif1", &heif}, {"mif2", &heif}, {"msf1", &heif}, {"crx ", &cr3},
 };
 
 static const struct {
@@ -223,11 +213,11 @@ static const struct other *find_other(const uint8_t *data, size_t size)
     const bool media = size >= OTHERS_AT && memcmp(data + 4, "ftyp", 4) == 0;
     for (size_t i = 0; media && i < sizeof(brands) / sizeof(*brands); i++)
         if (memcmp(data + MAJOR_AT, brands[i].brand, BRAND) == 0)
-            found = &brands[i].other;
+            found = brands[i].other;
     // mif1 and msf1 say only that it has images; the compatible brands say which.
     for (size_t at = OTHERS_AT; found && at + BRAND <= size && at + BRAND <= CODEC_PROBE_BYTES; at += BRAND)
         if (data[MAJOR_AT] == 'm' && memcmp(data + at, "avi", 3) == 0)
-            found = &brands[0].other;
+            found = &avif;
     return found;
 }
 
