@@ -1,5 +1,6 @@
 // pad.c: a border around the image
 #include "filter/chain.h"
+#include "filter/warp.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,29 +44,21 @@ static int larger(double a, int b)
     return a > b ? (int)fmin(a, 1e9) : b;
 }
 
-// Returns the first pixel of the image on one side.
-static int first_pixel(float wanted, int count, int all)
-{
-    if (wanted < 0)
-        return (all - count) / 2;
-    return wanted < (float)(all - count) ? (int)wanted : all - count;
-}
-
 static void map(const struct filter_values *values, int width, int height, struct filter_map *map)
 {
     const double ratio = values->value[PAD_RATIO];
     map->width = larger(ratio > 0 ? floor(height * ratio + 0.5) : values->value[PAD_WIDTH], width);
     map->height = larger(ratio > 0 ? floor(width / ratio + 0.5) : values->value[PAD_HEIGHT], height);
-    const double x = first_pixel(values->value[PAD_X], width, map->width);
-    const double y = first_pixel(values->value[PAD_Y], height, map->height);
+    const double x = warp_first_pixel((int)values->value[PAD_X], width, map->width);
+    const double y = warp_first_pixel((int)values->value[PAD_Y], height, map->height);
     memcpy(map->matrix, (double[]){1, 0, -x, 0, 1, -y, 0, 0, 1}, sizeof(map->matrix));
 }
 
 static void fit(const struct filter_values *values, const struct stage_size *size, struct filter_arguments *arguments)
 {
     int32_t *to = arguments->value;
-    to[ARGUMENT_LEFT] = first_pixel(values->value[PAD_X], size->from_width, size->width);
-    to[ARGUMENT_TOP] = first_pixel(values->value[PAD_Y], size->from_height, size->height);
+    to[ARGUMENT_LEFT] = warp_first_pixel((int)values->value[PAD_X], size->from_width, size->width);
+    to[ARGUMENT_TOP] = warp_first_pixel((int)values->value[PAD_Y], size->from_height, size->height);
     to[ARGUMENT_RIGHT] = to[ARGUMENT_LEFT] + size->from_width;
     to[ARGUMENT_BOTTOM] = to[ARGUMENT_TOP] + size->from_height;
 }

@@ -256,8 +256,7 @@ static const struct param crop_params[] = {
     {0},
 };
 
-// Returns the first of `count` pixels of `all`, as near to `wanted` as possible.
-static int first_pixel(int wanted, int count, int all)
+int warp_first_pixel(int wanted, int count, int all)
 {
     return wanted < 0 ? (all - count) / 2 : smaller(wanted, all - count);
 }
@@ -267,8 +266,8 @@ static void crop_map(const struct filter_values *values, int width, int height, 
     const int wanted_width = whole(values->value[0]), wanted_height = whole(values->value[1]);
     map->width = wanted_width == 0 ? width : smaller(wanted_width, width);
     map->height = wanted_height == 0 ? height : smaller(wanted_height, height);
-    const double x = first_pixel(whole(values->value[2]), map->width, width);
-    const double y = first_pixel(whole(values->value[3]), map->height, height);
+    const double x = warp_first_pixel(whole(values->value[2]), map->width, width);
+    const double y = warp_first_pixel(whole(values->value[3]), map->height, height);
     memcpy(map->matrix, (double[]){1, 0, x, 0, 1, y, 0, 0, 1}, sizeof(map->matrix));
 }
 

@@ -16,6 +16,9 @@ void warp_scale_to(struct filter_values *values, const struct filter_map *map);
 // Sets the size, the matrix and the taps of a zeroed map that scales.
 void warp_scale_map(struct filter_map *map, int width, int height, int to_width, int to_height, enum filter_taps taps);
 
+// Returns the first of `count` pixels of `all`, as near to `wanted` as possible; `wanted` below 0: in the middle.
+int warp_first_pixel(int wanted, int count, int all);
+
 // Returns the shift of the widest grid with which the place of each output pixel in an input of this size has an error
 // of at most 1/8 pixel. The error may be larger if a finer grid would have more than 2^24 nodes.
 int warp_shift(const struct filter_map *map, int width, int height);
