@@ -240,8 +240,7 @@ static bool read_token(struct token_reader *r, struct user_token *token)
 static const struct macro *find_macro(const struct token_reader *r, const struct user_token *name)
 {
     for (int i = 0; i < r->macros; i++) {
-        const struct user_token *other = &r->macro[i].name;
-        if (other->length == name->length && memcmp(other->text, name->text, (size_t)name->length) == 0)
+        if (code_same_name(&r->macro[i].name, name))
             return &r->macro[i];
     }
     return NULL;
@@ -316,8 +315,7 @@ static bool expand(struct token_reader *r, const struct user_token *token, struc
         struct user_token param = *token;
         param.kind = TOKEN_PARAM;
         param.number = i;
-        const struct user_token *name = &r->defined->param[i];
-        if (name->length == token->length && memcmp(name->text, token->text, (size_t)name->length) == 0)
+        if (code_same_name(&r->defined->param[i], token))
             return add(r, to, &param);
     }
     const struct macro *macro = token->kind == TOKEN_WORD ? find_macro(r, token) : NULL;
