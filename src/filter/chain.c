@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -486,20 +487,10 @@ static void print_color(float value, char text[64])
 
 // ---- values as text ----
 
-// Writes word `index` of the row's choices.
-static void print_choice(const struct param *row, int index, char text[64])
-{
-    const char *word = row->choices;
-    while (index-- > 0)
-        word += strcspn(word, "|") + 1;
-    snprintf(text, 64, "%.*s", (int)strcspn(word, "|"), word);
-}
-
 // Writes the name of the file without its directories.
 static void print_file(const struct filter_values *values, bool wanted, char text[64])
 {
-    const char *slash = strrchr(values->file, '/'), *name = slash ? slash + 1 : values->file;
-    snprintf(text, 64, "%.63s", wanted ? name : "none");
+    snprintf(text, 64, "%.63s", wanted ? file_base(values->file) : "none");
 }
 
 void chain_value_text(const struct stage *stage, int param, char text[64])
@@ -520,7 +511,7 @@ void chain_value_text(const struct stage *stage, int param, char text[64])
     else if (row->type == PARAM_COLOR)
         print_color(value, text);
     else if (row->choices)
-        print_choice(row, (int)value, text);
+        options_choice(row->choices, (int)value, text, 64);
     else
         print_number(value, text, 64);
 }

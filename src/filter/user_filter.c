@@ -101,7 +101,7 @@ static const char *add_type(const char *text, char types[USER_LINE])
         text += 5;
     while (is_word(text[length]))
         length++;
-    snprintf(types + strlen(types), USER_LINE - strlen(types), "%.*s ", (int)length, text);
+    text_append(types, USER_LINE, "%.*s ", (int)length, text);
     return text + length;
 }
 
@@ -272,18 +272,13 @@ static bool take_range(struct reading *at, const char *value)
 static bool take_default(struct reading *at, const char *value)
 {
     struct param *row = &at->user->param[at->params - 1];
-    const char *choice = at->user->more[at->params - 1].choices;
-    const size_t length = strlen(value);
+    const char *choices = at->user->more[at->params - 1].choices;
+    const int index = *choices ? options_find(choices, value) : -1; // CHOICES comes first
     at->preset[at->params - 1] = true;
-    for (int i = 0; *choice; i++) { // CHOICES comes first
-        const size_t span = strcspn(choice, "|");
-        if (span == length && memcmp(choice, value, span) == 0) {
-            row->preset = (float)i;
-            return true;
-        }
-        choice += span + (choice[span] == '|');
-    }
-    return numbers(value, &row->preset, 1) || fail(at, "DEFAULT is '%.40s', but must be a number or a choice", value);
+    if (index >= 0)
+        row->preset = (float)index;
+    return index >= 0 || numbers(value, &row->preset, 1) ||
+           fail(at, "DEFAULT is '%.40s', but must be a number or a choice", value);
 }
 
 static bool take_step(struct reading *at, const char *value)
