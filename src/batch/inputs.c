@@ -163,8 +163,7 @@ static void walk_operand(struct walk *walk, const char *operand)
         walk_directory(walk, path, length + (path[length - 1] != '/'), NULL);
         return;
     }
-    const char *slash = strrchr(operand, '/');
-    add(walk, path, slash ? (size_t)(slash - operand) + 1 : 0, FAULT_NONE, 0); // task_open checks the type
+    add(walk, path, (size_t)(file_base(operand) - operand), FAULT_NONE, 0); // task_open checks the type
 }
 
 // Returns true if the path stays below the working directory: it is relative and has no part "..".
@@ -187,8 +186,7 @@ static void take_name(struct walk *walk, const char *name)
         return;
     while (name[0] == '.' && name[1] == '/')
         name += 2 + strspn(name + 2, "/");
-    const char *slash = strrchr(name, '/');
-    add(walk, xstrdup(name), slash && !is_below(name) ? (size_t)(slash - name) + 1 : 0, FAULT_NONE, 0);
+    add(walk, xstrdup(name), is_below(name) ? 0 : (size_t)(file_base(name) - name), FAULT_NONE, 0);
 }
 
 // Reads the next name up to the byte `end`, and skips empty names. Returns 1, 0 at the end of the list, or -1 if the
@@ -319,8 +317,7 @@ static void add_name(struct watch *watch, const char *directory, const char *nam
     enum codec_format format;
     if (name[0] == '.' || !name_format(name, &format))
         return;
-    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
-    char *path = xprintf("%s%s%s", directory, slash, name);
+    char *path = join(directory, name);
     watch_add(watch, path);
     free(path);
 }

@@ -2,6 +2,7 @@
 #include "batch/names.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -18,7 +19,7 @@
 
 const char *name_extension(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const char *name = file_base(path), *dot = strrchr(name, '.');
     // The leading dots of ".." and ".jpg" do not begin an extension.
     const bool stem = dot && (size_t)(dot - name) >= strspn(name, ".");
     return stem ? dot : name + strlen(name);
@@ -142,9 +143,8 @@ static void list_formats(char list[FORMAT_LIST])
     list[0] = '\0';
     for (int i = 0; i < CODEC_FORMATS; i++) {
         const struct codec_info *info = codec_info((enum codec_format)i);
-        const size_t used = strlen(list);
         if (info->writes)
-            snprintf(list + used, FORMAT_LIST - used, "%s%s", used ? ", " : "", info->name);
+            text_append(list, FORMAT_LIST, "%s%s", text_if(list[0], ", "), info->name);
     }
 }
 
@@ -249,8 +249,7 @@ void naming_finish(struct naming *naming)
 
 static void print_place(FILE *out, enum place place, const struct naming *naming, const char *relative, size_t number)
 {
-    const char *slash = strrchr(relative, '/');
-    const char *name = slash ? slash + 1 : relative, *extension = name_extension(relative);
+    const char *name = file_base(relative), *extension = name_extension(relative);
     const struct codec_info *own = format_info(relative);
     switch (place) {
     case PLACE_DIR:

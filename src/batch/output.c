@@ -59,13 +59,6 @@ bool output_is_made(const char *path, const struct output_mark *mark)
     return mark_text(wanted, mark ? mark : &any, &status) == size && memcmp(has, wanted, (size_t)size) == 0;
 }
 
-// Returns the length of the directory in a path, with its slash.
-static size_t directory_length(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? (size_t)(slash - path) + 1 : 0;
-}
-
 // Returns the errno value that prevents a new file in the directory, which is the first `length` bytes of the path; 0
 // if there is none.
 static int directory_error(const char *path, size_t length)
@@ -89,7 +82,7 @@ static size_t above(const char *path, size_t length)
 
 bool output_possible(const char *path, size_t *length)
 {
-    size_t at = directory_length(path), up;
+    size_t at = (size_t)(file_base(path) - path), up;
     int error = directory_error(path, at);
     while (error == ENOENT && (up = above(path, at)) < at)
         error = directory_error(path, at = up);
@@ -154,8 +147,8 @@ bool output_begin(struct output *output, char *path, mode_t mode, gid_t group)
         uint64_t random;
         if (getrandom(&random, sizeof(random), 0) != sizeof(random))
             return false;
-        output->temporary =
-            xprintf("%.*s" TEMPORARY "%0*llx", (int)directory_length(path), path, DIGITS, (unsigned long long)random);
+        output->temporary = xprintf("%.*s" TEMPORARY "%0*llx", (int)(size_t)(file_base(path) - path), path, DIGITS,
+                                    (unsigned long long)random);
         output->fd = open_locked(output->temporary, mode);
         if (output->fd >= 0 && limit_group(output->fd, group))
             return true;
@@ -222,7 +215,7 @@ bool output_commit(struct output *output, bool replace)
 
 bool output_sync_directory(const char *path)
 {
-    const size_t length = directory_length(path);
+    const size_t length = (size_t)(file_base(path) - path);
     char *directory = length > 0 ? xprintf("%.*s", (int)length, path) : xstrdup(".");
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(directory);

@@ -181,8 +181,7 @@ static void name_outputs(struct task *rows, const struct inputs *inputs, const s
 // Finds the task's output directory, and adds it if it is new.
 static void find_directory(struct tasks *tasks, struct task *task)
 {
-    const char *slash = strrchr(task->output, '/');
-    char *path = xstrndup(task->output, slash ? (size_t)(slash - task->output) + 1 : 0);
+    char *path = xstrndup(task->output, (size_t)(file_base(task->output) - task->output));
     struct directory *row = table_row(&tasks->directories, path, sizeof(*row));
     size_t length = 0;
     if (!row->nearest) {
