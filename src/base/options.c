@@ -112,11 +112,10 @@ void options_unknown(char *text, size_t size, const char *what, const char *word
 int options_choose(const char *word, const char *what, const char *const *names)
 {
     char all[1024] = "";
-    for (int i = 0, used = 0; names[i]; i++) {
+    for (int i = 0; names[i]; i++) {
         if (strcmp(word, names[i]) == 0)
             return i;
-        used += snprintf(all + used, sizeof(all) - (size_t)used, "%s%s", i ? ", " : "", names[i]);
-        used = used < (int)sizeof(all) ? used : (int)sizeof(all) - 1;
+        text_append(all, sizeof(all), "%s%s", text_if(i > 0, ", "), names[i]);
     }
     const char *nearest = options_nearest(word, names);
     if (nearest)
@@ -238,10 +237,8 @@ static bool store_choice(const struct parser *p, const struct option *o, const c
         return true;
     }
     const int count = split(o->choices, copy, words);
-    for (int i = 0; i < count; i++) {
-        const size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", words[i]);
-    }
+    for (int i = 0; i < count; i++)
+        text_append(list, sizeof(list), "%s%s", text_if(i > 0, ", "), words[i]);
     const char *nearest = options_nearest(text, words);
     if (nearest)
         log_error("%s--%s cannot be '%s'; did you mean '%s'?", p->where, o->name, text, nearest);

@@ -232,10 +232,8 @@ int device_choose(const struct device_info *devices, int count, const char *text
     if (found >= 0)
         return found;
     char list[1024] = "";
-    for (int i = 0; i < count; i++) {
-        const size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%d '%s'", i ? ", " : "", i, devices[i].name);
-    }
+    for (int i = 0; i < count; i++)
+        text_append(list, sizeof(list), "%s%d '%s'", text_if(i > 0, ", "), i, devices[i].name);
     const char *usual = getenv("MONOCLE_DEVICE"); // the user may have forgotten it
     log_error("no OpenCL device matches '%s'%s; devices: %s (see 'monocle devices')", text_or(text, ""),
               text_if(text && usual && strcmp(text, usual) == 0, " (from MONOCLE_DEVICE)"), count ? list : "none");

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #include <dlfcn.h>
 #include <epoxy/egl.h>
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { EGL_DEVICES_MAX = 16 };
 
@@ -102,8 +102,7 @@ static bool libraries_exist(bool es)
 
 static void add_reason(char why[256], const char *display, const char *what)
 {
-    const size_t used = strlen(why);
-    snprintf(why + used, 256 - used, "%s%s: %s", used ? "; " : "", display, what);
+    text_append(why, 256, "%s%s: %s", text_if(why[0], "; "), display, what);
 }
 
 // Makes both contexts. Returns NULL, or the reason of a failure.

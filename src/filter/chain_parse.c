@@ -48,10 +48,8 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct parse *parse, cons
 // Adds advice to the message: the text of a filter may have ended too early. Returns false.
 static bool advise_quotes(struct parse *parse)
 {
-    const size_t used = strlen(parse->error);
     if (parse->bare_text)
-        snprintf(parse->error + used, CHAIN_ERROR - used,
-                 "; a text with , : ; | ! or = needs quotes: -f \"text='12:30'\"");
+        text_append(parse->error, CHAIN_ERROR, "; a text with , : ; | ! or = needs quotes: -f \"text='12:30'\"");
     return false;
 }
 
@@ -196,17 +194,15 @@ static bool parse_choice(struct parse *parse, const struct param *row, const cha
 // Adds advice to the message on a number, for sizes as other programs write them. Returns false.
 static bool advise_size(struct parse *parse, const struct param *row, const char *text)
 {
-    const size_t used = strlen(parse->error);
     struct option_size size;
     if (options_parse_size(text, &size))
-        snprintf(parse->error + used, CHAIN_ERROR - used, "; write %d:%d", size.width, size.height);
+        text_append(parse->error, CHAIN_ERROR, "; write %d:%d", size.width, size.height);
     else if (strcmp(parse->filter->name, "scale") == 0 && (strstr(text, "iw") || strstr(text, "ih")))
-        snprintf(parse->error + used, CHAIN_ERROR - used, "; half of the input is scale=factor=0.5");
+        text_append(parse->error, CHAIN_ERROR, "; half of the input is scale=factor=0.5");
     else if (strcmp(parse->filter->name, "scale") == 0 && text[0] == '-')
-        snprintf(parse->error + used, CHAIN_ERROR - used, "; without its %s, scale keeps the proportions", row->name);
+        text_append(parse->error, CHAIN_ERROR, "; without its %s, scale keeps the proportions", row->name);
     else if (strstr(text, "iw") || strstr(text, "ih") || strstr(text, "PI"))
-        snprintf(parse->error + used, CHAIN_ERROR - used,
-                 "; monocle has no expressions of iw, ih or PI; write numbers");
+        text_append(parse->error, CHAIN_ERROR, "; monocle has no expressions of iw, ih or PI; write numbers");
     return false;
 }
 

@@ -1,6 +1,7 @@
 // plan.c: cuts a chain into fused passes
 #include "filter/plan.h"
 
+#include "base/text.h"
 #include "filter/histogram.h"
 #include "filter/user_filter.h"
 #include "filter/warp.h"
@@ -25,8 +26,7 @@ static struct pass *next_pass(struct plan *plan)
 
 static void add_name(struct pass *pass, const char *name)
 {
-    const size_t used = strlen(pass->name);
-    snprintf(pass->name + used, sizeof(pass->name) - used, "%s%s", used ? "+" : "", name);
+    text_append(pass->name, sizeof(pass->name), "%s%s", text_if(pass->name[0], "+"), name);
 }
 
 // Names a pass after its filters.

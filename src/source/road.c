@@ -36,7 +36,7 @@ static bool parse_level(const char *text, struct road_spec *spec)
             spec->level = (enum road_level)i;
             return true;
         }
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i > 0 ? ", " : "", names[i]);
+        text_append(list, sizeof(list), "%s%s", text_if(i > 0, ", "), names[i]);
     }
     const char *nearest = options_nearest(text, names);
     log_error("cannot open road: there is no level '%s'%s%s%s; the levels are %s", text,

@@ -2,6 +2,7 @@
 #include "image/codec/codec_kind.h"
 
 #include "base/number.h"
+#include "base/text.h"
 #include "base/vector.h"
 #include "image/codec/profile.h"
 
@@ -36,10 +37,8 @@ bool codec_fits(const struct image *image, const struct image_shape *shape, stru
 
 static void add_text(char text[CODEC_WHY], const char *more)
 {
-    const size_t used = strlen(text);
-    if (strstr(text, more)) // many parts of a file may have the same fault
-        return;
-    snprintf(text + used, CODEC_WHY - used, "%s%s", used > 0 ? "; " : "", more);
+    if (!strstr(text, more)) // many parts of a file may have the same fault
+        text_append(text, CODEC_WHY, "%s%s", text_if(text[0], "; "), more);
 }
 
 void codec_leave_out(struct codec_error *error, const char *what)
