@@ -737,8 +737,9 @@ struct rect choice_list_picture(const struct canvas *canvas, const struct choice
     return (struct rect){at.box.x + at.padding, y, at.picture_width, at.picture_height};
 }
 
-int choice_list_row(const struct canvas *canvas, const struct choice_list *list, int x, int y)
+int choice_list_row(const struct canvas *canvas, const struct choice_list *list, float across, float down)
 {
+    const int x = (int)(across * (float)canvas->width), y = (int)(down * (float)canvas->height);
     const struct layout at = layout_of(canvas, list);
     const int below = y - at.box.y - at.padding - at.letters.line, row = below / at.pitch;
     if (x < at.box.x || y < at.box.y || x >= at.box.x + at.box.width || y >= at.box.y + at.box.height)

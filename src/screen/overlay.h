@@ -36,8 +36,8 @@ struct choice_list {
 int choice_list_room(const struct canvas *canvas, const struct choice_list *list);
 // Returns the place of a row's picture.
 struct rect choice_list_picture(const struct canvas *canvas, const struct choice_list *list, int row);
-// Returns the row at this place, in pixels; -1: none, but inside the list; -2: outside.
-int choice_list_row(const struct canvas *canvas, const struct choice_list *list, int x, int y);
+// Returns the row at this place, 0..1; -1: none, but inside the list; -2: outside.
+int choice_list_row(const struct canvas *canvas, const struct choice_list *list, float across, float down);
 
 // ---- the overlay ----
 

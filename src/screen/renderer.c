@@ -480,15 +480,9 @@ void renderer_draw(struct renderer *renderer, const struct scene *scene, const s
         glEndQuery(GL_TIME_ELAPSED);
 }
 
-int renderer_choice(const struct renderer *renderer, const struct choice_list *list, float x, float y)
+const struct canvas *renderer_canvas(const struct renderer *renderer)
 {
-    const struct canvas *canvas = &renderer->canvas;
-    return choice_list_row(canvas, list, (int)(x * (float)canvas->width), (int)(y * (float)canvas->height));
-}
-
-int renderer_choice_room(const struct renderer *renderer, const struct choice_list *list)
-{
-    return choice_list_room(&renderer->canvas, list);
+    return &renderer->canvas;
 }
 
 int64_t renderer_gpu_ns(const struct renderer *renderer)

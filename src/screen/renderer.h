@@ -38,9 +38,7 @@ int64_t renderer_gpu_ns(const struct renderer *renderer);
 struct renderer_box {
     float x, y, width, height;
 };
-// As choice_list_row, for the place (x, y) of the framebuffer, 0..1, and the frame that was drawn last.
-int renderer_choice(const struct renderer *renderer, const struct choice_list *list, float x, float y);
-int renderer_choice_room(const struct renderer *renderer, const struct choice_list *list); // as choice_list_room
+const struct canvas *renderer_canvas(const struct renderer *renderer); // of the frame that was drawn last
 struct renderer_box renderer_picture_box(const struct scene *scene, const struct window_size *size);
 
 // The driver reads one buffer while the next picture is written to the other.

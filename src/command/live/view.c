@@ -440,12 +440,12 @@ static bool find_box(const struct view *view, const struct path_result *result, 
 
 int view_choice(const struct view *view, float x, float y)
 {
-    return renderer_choice(view->renderer, &view->overlay.list, x, y);
+    return choice_list_row(renderer_canvas(view->renderer), &view->overlay.list, x, y);
 }
 
 int view_choice_room(const struct view *view, const struct choice_list *list)
 {
-    return renderer_choice_room(view->renderer, list);
+    return choice_list_room(renderer_canvas(view->renderer), list);
 }
 
 float view_scale(const struct view *view, const struct path_result *result, const struct settings *settings)
