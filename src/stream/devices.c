@@ -94,13 +94,13 @@ static bool step_down(struct devices *d, const struct settings *settings, struct
     return true;
 }
 
-bool devices_choose(struct devices *d, const struct settings *settings, struct stream_state *state,
-                    const struct device_choice *choice)
+bool devices_choose(struct devices *d, const struct settings *settings, struct stream_state *state, const char *name,
+                    bool later)
 {
     const char *why = NULL;
-    d->named = choice->name && choice->name[0];
+    d->named = name && name[0];
     *state = stream_state_first(settings);
-    if (!path_kind_info(state->kind)->needs_device && !choice->later)
+    if (!path_kind_info(state->kind)->needs_device && !later)
         return true;
     d->count = device_list(d->info, &why);
     const bool slow =
@@ -113,7 +113,7 @@ bool devices_choose(struct devices *d, const struct settings *settings, struct s
     }
     const bool needed = path_kind_info(state->kind)->needs_device;
     if (d->count > 0) {
-        if (!devices_pick(d, state, choice->name))
+        if (!devices_pick(d, state, name))
             return false;
         if (!needed || devices_open(d, state->device))
             return true;

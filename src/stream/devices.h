@@ -17,18 +17,13 @@ struct devices {
     const char *kernels;   // directory of kernels that replace the built-in ones; NULL: none
 };
 
-// What devices_choose follows.
-struct device_choice {
-    const char *name; // as --device; NULL or "": the preferred one
-    bool later;       // list the devices also if the path needs none: the settings may change
-};
-
 // Lists the devices, and sets the kind of path and the device of the state. Replaces the kind by path_first in two
 // cases: 1. No device opens for a path that may step down (logged). 2. All devices are CPUs, and the user names no
 // path, device or kernels, and does not tune. False if there is no device of that name, or none for a path that needs
-// one (logged).
+// one (logged). `name`: as --device; NULL or "": the preferred one. `later`: lists the devices also if the path needs
+// none, because the settings may change.
 bool devices_choose(struct devices *devices, const struct settings *settings, struct stream_state *state,
-                    const struct device_choice *choice);
+                    const char *name, bool later);
 // Sets state->device to the listed device `name`; false if there is none (logged). NULL or "": the first device that
 // opens, preferably one that shares GL with the window if the path can use that; -1 if none opens; 0 if the path needs
 // no device.

@@ -488,9 +488,8 @@ static enum exit_code open_stream(struct run *run)
 {
     const struct lane_options *o = run->options;
     struct stream *s = &run->stream;
-    const struct device_choice choice = {o->device, false};
     settings_init(&s->settings, NULL, o->path);
-    if (!devices_choose(&s->devices, &s->settings, &s->state, &choice))
+    if (!devices_choose(&s->devices, &s->settings, &s->state, o->device, false))
         return EXIT_NOTHING;
     if (path_kind_info(s->state.kind)->needs_gl && run->window)
         s->window = lane_window_window(run->window);

@@ -236,9 +236,9 @@ static bool open_screen(struct latency *l)
 static bool setup(struct latency *l)
 {
     struct stream *s = &l->stream;
-    const struct device_choice choice = {l->options.device, false};
-    if (open_source(l) && open_screen(l) && devices_choose(&s->devices, &s->settings, &s->state, &choice) &&
-        stream_open(s) && stream_build(s) && stream_start(s))
+    if (open_source(l) && open_screen(l) &&
+        devices_choose(&s->devices, &s->settings, &s->state, l->options.device, false) && stream_open(s) &&
+        stream_build(s) && stream_start(s))
         return true;
     s->code = s->code != EXIT_OK ? s->code : EXIT_NOTHING;
     return false;

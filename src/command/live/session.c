@@ -343,8 +343,8 @@ static bool open_screen(struct session *s)
     if (!s->options.headless)
         device_drivers_start();
     const struct live_options *o = &s->options;
-    return open_window(s, false) && devices_choose(&s->stream.devices, &s->stream.settings, &s->stream.state,
-                                                   &(struct device_choice){o->device, s->stream.window || o->socket});
+    return open_window(s, false) && devices_choose(&s->stream.devices, &s->stream.settings, &s->stream.state, o->device,
+                                                   s->stream.window || o->socket);
 }
 
 // Closes the devices before the window, whose GL context they share. No source may still use the memory of a device.
