@@ -49,25 +49,22 @@ struct tune_options {
     int idle;           // limit for the configurations after the fastest one; 0: none
 };
 
-// One pass to tune, or a user's kernel.
-struct work {
-    const struct case_chain *chain; // NULL: a user's kernel
-    struct tune_target target;
-};
-
 struct run {
-    const struct tune_options *of;
+    struct tune_options *of;
     struct claim claim; // of the file of --t4
     struct cases cases;
     struct device *device; // NULL: the cpu path
     int threads;           // of the cpu path; 0: one per CPU
     char device_name[256];
-    struct energy *energy;         // of the device; NULL: it has no counter
-    struct work work;              // the current one
-    const struct subject *subject; // of the work
-    int budget;                    // of the subject: see tuner_setup
-    bool stored;                   // a result
+    struct energy *energy; // of the device; NULL: it has no counter
+    bool stored;           // a result
     bool ok;
+
+    // What is tuned now:
+    const struct case_chain *chain; // NULL: a user's kernel
+    struct image_shape shape;       // of the chain's input
+    const struct subject *subject;
+    int budget; // see tuner_setup
 };
 
 // Returns the maximum number of configurations of a pass; 0: no limit.
@@ -141,11 +138,10 @@ static json_t *trials_json(const struct run *run, const struct tuner_state *stat
 // Returns what was tuned: a pass of a chain, or a user's kernel.
 static json_t *work_json(const struct run *run)
 {
-    const struct work *work = &run->work;
-    const struct image_shape *shape = &work->target.input;
-    if (!work->chain)
+    const struct image_shape *shape = &run->shape;
+    if (!run->chain)
         return json_pack("{s:o}", "spec", text_json(run->of->spec));
-    return json_pack("{s:o,s:s,s:i,s:i,s:s}", "chain", text_json(work->chain->text), "format",
+    return json_pack("{s:o,s:s,s:i,s:i,s:s}", "chain", text_json(run->chain->text), "format",
                      pixfmt_info(shape->format)->name, "width", shape->width, "height", shape->height, "pass",
                      run->subject->name);
 }
@@ -189,13 +185,12 @@ static bool ran_alone(const struct run *run, const struct tuner_result *result)
 
 static void print_result(const struct run *run, const struct tuner_result *result)
 {
-    const struct work *work = &run->work;
-    const struct image_shape *shape = &work->target.input;
+    const struct image_shape *shape = &run->shape;
     char size[24], tried[24], speedup[16] = "-", best[SUBJECT_TEXT];
     snprintf(size, sizeof(size), "%dx%d", shape->width, shape->height);
     snprintf(tried, sizeof(tried), "%d/%d", result->state.trials, run->subject->space.count);
-    if (work->chain)
-        printf("%-16.16s %-6s %-10s ", work->chain->text, pixfmt_info(shape->format)->name, size);
+    if (run->chain)
+        printf("%-16.16s %-6s %-10s ", run->chain->text, pixfmt_info(shape->format)->name, size);
     if (result->state.trials - result->state.failed > 1)
         snprintf(speedup, sizeof(speedup), "%.2f", result->speedup);
     printf("%-12.12s %10.3f %9.3f %9.3f %8s  %9s %8.1f  %s\n", run->subject->name, result->base_ms, result->used_ms,
@@ -205,7 +200,7 @@ static void print_result(const struct run *run, const struct tuner_result *resul
                run->subject->space.count, result->state.failed, run->subject->space.count - result->state.trials,
                result->state.failed ? "; --json prints the reasons" : "; raise --budget");
     if (result->base_mj > 0)
-        printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", work->chain ? "frame" : "run",
+        printf("  energy per %s (%s): default %.3f mJ, best %.3f mJ\n", run->chain ? "frame" : "run",
                energy_name(run->energy), result->base_mj, result->best_mj);
 }
 
@@ -252,7 +247,7 @@ static void print_launches(const json_t *launches)
 
 // ---- the run ----
 
-// Tunes a subject of run->work, prints and stores the result (a tune_pass_hook).
+// Tunes a subject, prints and stores the result (a tune_pass_hook).
 static bool tune(void *context, struct subject *subject)
 {
     struct run *run = context;
@@ -274,7 +269,7 @@ static bool tune(void *context, struct subject *subject)
     bool ok = tuner_run(&setup, &result);
     status_line_show("");
     if (ok) {
-        json_t *launches = run->work.chain ? NULL : user_kernel_launches(subject, result.best);
+        json_t *launches = run->chain ? NULL : user_kernel_launches(subject, result.best);
         if (of->json) {
             json_t *json = result_json(run, &result);
             json_object_set(json, "launches", launches);
@@ -308,7 +303,8 @@ static bool tune(void *context, struct subject *subject)
 // Tunes all passes of a chain, or the cpu path for the chain. `chain` has the same chain as the target.
 static void tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
 {
-    run->work = (struct work){.chain = chain, .target = *target};
+    run->chain = chain;
+    run->shape = target->input;
     if (target->device)
         run->ok = tune_chain(target, tune, run) && run->ok;
     else
@@ -437,12 +433,11 @@ static int check_spec(const struct run *run, struct subject *subject)
 // Tunes a user's kernel. Returns the exit code.
 static int tune_spec(struct run *run)
 {
-    const struct tune_options *of = run->of;
-    struct tune_options limited = *of;
+    struct tune_options *of = run->of;
     struct user_budget budget;
     if (!open_device(run))
         return EXIT_NOTHING;
-    struct subject *subject = user_kernel_open(run->device, limited.spec, &budget);
+    struct subject *subject = user_kernel_open(run->device, of->spec, &budget);
     if (!subject)
         return EXIT_NOTHING;
     const bool safe = !overwrites_kernel(of, subject);
@@ -453,17 +448,13 @@ static int tune_spec(struct run *run)
     process_hold_signals(CALLS_ANY);
     if (of->check)
         return check_spec(run, subject);
-    if (limited.configurations == 0 && limited.seconds <= 0) { // the limits of the description
-        limited.configurations = budget.configurations;
-        limited.seconds = budget.seconds;
+    if (of->configurations == 0 && of->seconds <= 0) { // the limits of the description
+        of->configurations = budget.configurations;
+        of->seconds = budget.seconds;
     }
-    if (!limited.json)
+    if (!of->json)
         print_head(false);
-    run->of = &limited;
-    run->work = (struct work){.chain = NULL};
-    const bool ok = tune(run, subject);
-    run->of = of;
-    return ok ? EXIT_OK : EXIT_FAILED_SOME;
+    return tune(run, subject) ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
 // Returns false if the file of --t4 cannot be written, would overwrite SPEC, or has a name of another kind (logged).
@@ -515,7 +506,7 @@ static void print_place(void)
 }
 
 // Tunes each chain in each format and size, or a user's kernel; prints and stores the results. Returns the exit code.
-static int tune_chains_run(const struct tune_options *of)
+static int tune_chains_run(struct tune_options *of)
 {
     struct run *run = xalloc(sizeof(*run)); // too large for the stack
     int code = EXIT_USAGE;
