@@ -101,6 +101,16 @@ double meter_shown_ms(const struct meter *m, const char *stage)
     return 0;
 }
 
+double meter_passes_ms(const struct meter *m)
+{
+    double ms = 0;
+    for (int i = 0; i < m->shown_stages; i++) {
+        const struct meter_stage *stage = &m->stage[m->shown_stage[i]];
+        ms += strncmp(stage->name, "pass ", 5) == 0 ? meter_late_ms(&stage->ms, 50) : 0;
+    }
+    return ms;
+}
+
 double meter_fps(const struct meter *m)
 {
     if (m->frames < 2 || m->last_ns <= m->first_ns)

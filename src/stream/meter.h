@@ -45,6 +45,7 @@ void meter_pause(struct meter *meter);
 
 // Returns the duration of a stage of the frame last shown; 0: the frame has none of that name.
 double meter_shown_ms(const struct meter *meter, const char *stage);
+double meter_passes_ms(const struct meter *meter);      // median time of the passes of the frame last shown
 double meter_fps(const struct meter *meter);            // over the whole run
 double meter_fps_now(const struct meter *meter);        // over the last second
 double meter_fps_low(const struct meter *meter);        // 1 % low: from the 99th percentile of the last 1000 intervals

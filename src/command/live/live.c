@@ -216,16 +216,14 @@ static bool run_filters(struct session *s)
 }
 
 // Returns the passes of the last run with their median times.
-static json_t *times_json(const struct meter *meter, double *sum_ms)
+static json_t *times_json(const struct meter *meter)
 {
     json_t *passes = json_array();
-    *sum_ms = 0;
     for (int i = 0; i < meter->shown_stages; i++) {
         const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
         if (strncmp(stage->name, "pass ", 5) != 0)
             continue;
         const double ms = meter_late_ms(&stage->ms, 50);
-        *sum_ms += ms;
         json_array_append_new(passes, json_pack("{s:s,s:f}", "name", stage->name + 5, "ms", ms));
     }
     return passes;
@@ -239,7 +237,7 @@ static json_t *stage_run(struct session *s, int count)
     const struct filter *filter = count > 0 ? chain->stage[count - 1].filter : NULL;
     const char *name = filter ? filter->name : "original";
     char path[PATH_MAX], file[96], text[CHAIN_TEXT] = "";
-    double ms;
+    const struct meter *meter = &s->stream.meter;
     s->stream.settings.show = count;
     const struct image *image = run_filters(s) ? stream_picture(&s->stream) : NULL;
     snprintf(file, sizeof(file), "%d-%.64s.png", count, name);
@@ -248,10 +246,10 @@ static json_t *stage_run(struct session *s, int count)
         return NULL;
     if (filter)
         chain_print(&(struct chain){.stage = {chain->stage[count - 1]}, .count = 1}, text);
-    json_t *passes = times_json(&s->stream.meter, &ms);
     return json_pack("{s:s,s:o,s:o,s:s,s:i,s:i,s:f,s:o}", "filter", name, "text", text_json(text), "summary",
                      text_json(filter ? filter->summary : "the frame of the source"), "file", file, "width",
-                     image->shape.width, "height", image->shape.height, "ms", ms, "passes", passes);
+                     image->shape.width, "height", image->shape.height, "ms", meter_passes_ms(meter), "passes",
+                     times_json(meter));
 }
 
 // Makes the directory, and the claim of its page. False on failure (logged).

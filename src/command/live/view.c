@@ -50,17 +50,6 @@ static void chain_words(const struct settings *settings, const char *none, char 
     }
 }
 
-// Returns the median time of the main pane's passes.
-static double passes_ms(const struct meter *meter)
-{
-    double ms = 0;
-    for (int i = 0; i < meter->shown_stages; i++) {
-        const struct meter_stage *stage = &meter->stage[meter->shown_stage[i]];
-        ms += strncmp(stage->name, "pass ", 5) == 0 ? meter_late_ms(&stage->ms, 50) : 0;
-    }
-    return ms;
-}
-
 // Adds the chain, and the selected filter while the chain is being built. The small overlay shows it, too.
 static void fill_chain(const struct status *s, struct overlay *overlay)
 {
@@ -72,7 +61,7 @@ static void fill_chain(const struct status *s, struct overlay *overlay)
     chain_words(s->settings, small ? "no filter" : "none", words, sizeof(words));
     char ms[24] = "";
     if (s->showcase)
-        snprintf(ms, sizeof(ms), "  %.1f ms", passes_ms(s->meter));
+        snprintf(ms, sizeof(ms), "  %.1f ms", meter_passes_ms(s->meter));
     if (s->look)
         overlay_line(overlay, OVERLAY_STRONG, "%s%s%s", text_if(!small, "look\t"), s->look, ms);
     overlay_line(overlay, OVERLAY_STRONG, "%s%s%s%s%s%s", text_if(!small, "chain\t"), words,
