@@ -25,8 +25,8 @@ struct batch_options {
     const char *filters, *look, *output, *memory, *format, *part; // as given; or NULL
     const char *filter_dir;
     bool overwrite, skip_existing, skip_newer, json;
-    int log_level; // -1: not given
-    char *job;     // setup.job
+    int log_level;
+    char *job; // setup.job
 };
 
 // ---- options ----
@@ -252,8 +252,7 @@ static bool options_agree(const struct batch_options *o)
 // Checks and converts the arguments. Returns false if they are wrong (logged).
 static bool convert_options(struct batch_options *o, const struct command_operands *operands)
 {
-    if (o->log_level >= 0)
-        log_set_level((enum log_level)o->log_level);
+    log_set_level((enum log_level)o->log_level);
     if (!user_filters_load(o->filter_dir) || !chain_operands_none(operands, o->filters))
         return false;
     if (!o->output) {
@@ -294,7 +293,7 @@ static bool convert_options(struct batch_options *o, const struct command_operan
 // is needed in either case.
 static bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands)
 {
-    *o = (struct batch_options){.log_level = -1};
+    *o = (struct batch_options){.log_level = LOG_WARN};
     return command_parse(&batch_list, argc, argv, o, INT_MAX, operands) && convert_options(o, operands);
 }
 

@@ -808,12 +808,11 @@ static int run_score(const struct lane_options *o)
 
 static int lane_main(int argc, char **argv)
 {
-    struct lane_options o = {.path = -1, .log_level = -1, .outputs.settle = -1};
+    struct lane_options o = {.path = -1, .log_level = LOG_WARN, .outputs.settle = -1};
     struct command_operands operands;
     if (!command_parse(&list, argc, argv, &o, 1, &operands))
         return operands.code;
-    if (o.log_level >= 0)
-        log_set_level((enum log_level)o.log_level);
+    log_set_level((enum log_level)o.log_level);
     const struct path_kind_info *kind = o.path >= 0 ? path_kind_info((enum path_kind)o.path) : NULL;
     if (kind && !kind->needs_device && !device_options_unused(o.device, NULL, kind->name))
         return EXIT_USAGE;

@@ -56,7 +56,7 @@ struct latency_options {
     int flashes;
     int vsync; // 0: on, 1: off
     bool fullscreen, json;
-    int log_level; // -1: not given
+    int log_level;
 };
 
 // One flash. Times since the buffer swap that showed it: when the camera captured the first frame with the flash, and

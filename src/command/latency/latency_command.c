@@ -259,8 +259,7 @@ static int run(struct latency *l)
 {
     const struct latency_options *o = &l->options;
     char error[CHAIN_ERROR];
-    if (o->log_level >= 0)
-        log_set_level((enum log_level)o->log_level);
+    log_set_level((enum log_level)o->log_level);
     settings_init(&l->stream.settings, NULL, o->path);
     if (o->filters && !chain_parse(&l->stream.settings.chain, o->filters, error)) {
         log_error("--filter: %s", error);
@@ -283,7 +282,7 @@ static int latency_run(int argc, char **argv)
 {
     struct latency *l = xalloc(sizeof(*l)); // too large for the stack
     struct command_operands operands;
-    l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = -1};
+    l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = LOG_WARN};
     if (command_parse(&list, argc, argv, &l->options, 1, &operands)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;
         operands.code = run(l);

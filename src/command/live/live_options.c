@@ -326,8 +326,7 @@ static bool take_options(struct live_options *o)
         !take_text(o, "camera", take_camera) || !take_text(o, "titles", take_titles) ||
         !take_text(o, "keys", take_keys))
         return false;
-    if (o->log_level >= 0)
-        log_set_level((enum log_level)o->log_level);
+    log_set_level((enum log_level)o->log_level);
     return true;
 }
 
@@ -352,7 +351,7 @@ static void take_sources(struct live_options *o, const struct command_operands *
 bool live_parse(struct live_options *o, int argc, char **argv, int *code)
 {
     struct command_operands operands;
-    *o = (struct live_options){.path = -1, .vsync = -1, .matte_wait = -1, .log_level = -1, .outputs.settle = -1};
+    *o = (struct live_options){.path = -1, .vsync = -1, .matte_wait = -1, .log_level = LOG_WARN, .outputs.settle = -1};
     memset(&o->settings, OPTION_NOT_GIVEN, sizeof(o->settings));
     const bool parsed = command_parse(&live_list, argc, argv, o, argc, &operands);
     *code = operands.code;

@@ -33,7 +33,7 @@ struct live_options {
     int vsync;          // 0: on, 1: off; -1: not given
     const char *keys, *socket;
     const char *kernels, *filter_dir;
-    int log_level; // -1: not given
+    int log_level;
     bool no_config;
     struct option_file config;
 
