@@ -21,7 +21,7 @@ enum { OPTION_ADVICE = 96 };            // bytes of a remedy
 enum { WORD_MAX = 48, PREFIX_MIN = 3 }; // of options_nearest
 
 struct parser {
-    const struct option_list *list;
+    const struct command *command;
     void *values;
     const char *where;              // for messages: "FILE:LINE: ", or "" for the command line
     struct option_file *file;       // NULL: this is the command line
@@ -131,7 +131,7 @@ static bool store_text(const struct parser *p, const struct option *o, const cha
 {
     const bool named = options_find("file|directory", text_or(o->complete, "")) >= 0 && strcmp(text, "-") != 0;
     if (p->file && named) {
-        char **path = &p->file->path[o - p->list->options];
+        char **path = &p->file->path[o - p->command->options];
         *path = *path ? *path : xalloc(PATH_MAX);
         file_path(text, p->file->directory, *path, PATH_MAX);
         text = *path;
@@ -283,18 +283,18 @@ bool options_parse_size(const char *text, struct option_size *size)
 
 // ---- the command line ----
 
-static const struct option *find_name(const struct option_list *list, const char *name, size_t length)
+static const struct option *find_name(const struct command *command, const char *name, size_t length)
 {
-    for (const struct option *o = list->options; o->name; o++) {
+    for (const struct option *o = command->options; o->name; o++) {
         if (strncmp(o->name, name, length) == 0 && !o->name[length])
             return o;
     }
     return NULL;
 }
 
-static const struct option *find_letter(const struct option_list *list, char letter)
+static const struct option *find_letter(const struct command *command, char letter)
 {
-    for (const struct option *o = list->options; o->name; o++) {
+    for (const struct option *o = command->options; o->name; o++) {
         if (o->letter == letter)
             return o;
     }
@@ -320,14 +320,14 @@ static const struct {
 // Writes the remedy for an option of another program. Returns false if there is none.
 static bool advise_foreign(const struct parser *p, const char *word, char text[OPTION_ADVICE])
 {
-    const char *complete = p->list->complete;
+    const char *complete = p->command->complete;
     for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
         if (options_find(foreign[i].words, word) < 0)
             continue;
         if (!*foreign[i].option && complete && strcmp(complete, "source") == 0)
             snprintf(text, OPTION_ADVICE, "the source needs no option: monocle %s clip.mp4, or /dev/video0",
-                     p->list->command);
-        else if (find_name(p->list, foreign[i].option, strlen(foreign[i].option)))
+                     p->command->name);
+        else if (find_name(p->command, foreign[i].option, strlen(foreign[i].option)))
             snprintf(text, OPTION_ADVICE, "did you mean --%s%s?", foreign[i].option, foreign[i].value);
         else
             continue;
@@ -342,7 +342,7 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
     snprintf(word, sizeof(word), "%.*s", (int)length, name);
     const char *words[OPTION_ROWS + 3] = {"help", "version"};
     int count = 2;
-    for (const struct option *o = p->list->options; o->name && count < OPTION_ROWS + 2; o++)
+    for (const struct option *o = p->command->options; o->name && count < OPTION_ROWS + 2; o++)
         words[count++] = o->name;
     const char *nearest = options_nearest(word, words);
     const int shown = (int)(name - argument + (ptrdiff_t)length);
@@ -353,7 +353,7 @@ static enum option_result unknown_option(const struct parser *p, const char *arg
                   text_if(strcmp(nearest, "version") == 0, "monocle "), nearest);
     else
         log_error("%sunknown option %.*s; monocle %s --help lists the options", p->where, shown, argument,
-                  p->list->command);
+                  p->command->name);
     return OPTION_ERROR;
 }
 
@@ -362,7 +362,7 @@ static bool is_for_another(const struct parser *p, const struct option *o, const
 {
     if (o->type != OPTION_CHOICE || options_find(o->choices, text) >= 0)
         return false;
-    for (const struct option *other = p->list->options; other->name; other++) {
+    for (const struct option *other = p->command->options; other->name; other++) {
         if (other->type != OPTION_TEXT || options_find(other->choices, text) < 0)
             continue;
         log_error("%s--%s cannot be '%s'; did you mean --%s %s?", p->where, o->name, text, other->name, text);
@@ -382,14 +382,14 @@ static bool store(struct parser *p, const struct option *o, const char *text, bo
         struct option_size size;
         struct option_texts texts;
     } unused = {0};
-    const char **given = &p->given[o - p->list->options];
+    const char **given = &p->given[o - p->command->options];
     if (*given && o->type != OPTION_TEXTS && strcmp(*given, text) != 0) {
         log_error("%s--%s is given twice, as '%s' and as '%s'; give it once", p->where, o->name, *given, text);
         return false;
     }
     *given = text;
     if (used && p->file)
-        p->file->line[o - p->list->options] = p->line;
+        p->file->line[o - p->command->options] = p->line;
     void *member = used ? (void *)((char *)p->values + o->offset) : &unused;
     if (o->type == OPTION_FLAG) {
         *(bool *)member = true;
@@ -412,7 +412,7 @@ static bool take_value(struct parser *p, const struct option *o, const char *att
         return false;
     }
     const char *next = argv[*at + 1];
-    if (next[0] == '-' && next[1] == '-' && find_name(p->list, next + 2, strlen(next + 2))) {
+    if (next[0] == '-' && next[1] == '-' && find_name(p->command, next + 2, strlen(next + 2))) {
         log_error("--%s needs a value, but the option %s follows; if '%s' is the value, write --%s=%s", o->name, next,
                   next, o->name, next);
         return false;
@@ -427,7 +427,7 @@ static enum option_result parse_long(struct parser *p, char **argv, int argc, in
     const size_t length = strcspn(name, "=");
     const char *attached = name[length] ? name + length + 1 : NULL;
     const bool help = length == strlen("help") && strncmp(name, "help", length) == 0;
-    const struct option *o = find_name(p->list, name, length);
+    const struct option *o = find_name(p->command, name, length);
     if (!o && !help)
         return unknown_option(p, argument, name, length);
     if (o && o->type != OPTION_FLAG)
@@ -446,16 +446,17 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
 {
     const char *argument = argv[*at];
     char advice[OPTION_ADVICE];
-    if (argument[2] ? find_name(p->list, argument + 1, strlen(argument + 1)) || advise_foreign(p, argument + 1, advice)
-                    : !find_letter(p->list, argument[1]) && advise_foreign(p, argument + 1, advice))
+    if (argument[2]
+            ? find_name(p->command, argument + 1, strlen(argument + 1)) || advise_foreign(p, argument + 1, advice)
+            : !find_letter(p->command, argument[1]) && advise_foreign(p, argument + 1, advice))
         return unknown_option(p, argument, argument + 1, strlen(argument + 1));
     for (const char *letter = argument + 1; *letter; letter++) {
-        const struct option *o = find_letter(p->list, *letter);
+        const struct option *o = find_letter(p->command, *letter);
         if (!o && *letter == 'h')
             return OPTION_HELP;
         if (!o) {
             log_error("unknown option -%c%s%s; monocle %s --help lists the options", *letter,
-                      text_if(argument[2], " in "), text_if(argument[2], argument), p->list->command);
+                      text_if(argument[2], " in "), text_if(argument[2], argument), p->command->name);
             return OPTION_ERROR;
         }
         if (o->type != OPTION_FLAG && letter[1] == '=') {
@@ -476,8 +477,8 @@ static enum option_result parse_letters(struct parser *p, char **argv, int argc,
 // Returns true (logged) if another given option contradicts this one.
 static bool contradicts(const struct parser *p, const struct option *o)
 {
-    for (const struct option *other = p->list->options; other->name; other++) {
-        if (p->given[other - p->list->options] && !o->joins && options_find(o->excludes, other->name) >= 0) {
+    for (const struct option *other = p->command->options; other->name; other++) {
+        if (p->given[other - p->command->options] && !o->joins && options_find(o->excludes, other->name) >= 0) {
             log_error("%s--%s and --%s contradict each other; leave out one of them", p->where, o->name, other->name);
             return true;
         }
@@ -487,30 +488,30 @@ static bool contradicts(const struct parser *p, const struct option *o)
 
 static bool agree(const struct parser *p)
 {
-    for (const struct option *o = p->list->options; o->name; o++) {
-        if (p->given[o - p->list->options] && contradicts(p, o))
+    for (const struct option *o = p->command->options; o->name; o++) {
+        if (p->given[o - p->command->options] && contradicts(p, o))
             return false;
     }
     return true;
 }
 
-static struct option_file *file_of(const struct option_list *list, void *values)
+static struct option_file *file_of(const struct command *command, void *values)
 {
-    return list->file ? (struct option_file *)((char *)values + list->file_offset) : NULL;
+    return command->file ? (struct option_file *)((char *)values + command->file_offset) : NULL;
 }
 
 static void take_environment(const struct parser *p)
 {
-    struct option_file *file = file_of(p->list, p->values);
-    for (const struct option *o = p->list->options; o->name; o++) {
-        if (p->given[o - p->list->options])
+    struct option_file *file = file_of(p->command, p->values);
+    for (const struct option *o = p->command->options; o->name; o++) {
+        if (p->given[o - p->command->options])
             continue;
         const char *text = o->environment ? getenv(o->environment) : NULL;
         if (!text || !*text)
             continue;
         store_text(p, o, text, (char *)p->values + o->offset);
         if (file)
-            file->line[o - p->list->options] = 0;
+            file->line[o - p->command->options] = 0;
     }
 }
 
@@ -521,8 +522,8 @@ static const char no_config[] = "no-config"; // the option that turns the file o
 // Returns true if the command line has the option, or one that contradicts it.
 static bool is_decided(const struct parser *line, const struct option *o)
 {
-    for (const struct option *other = line->list->options; other->name; other++) {
-        if (line->given[other - line->list->options] &&
+    for (const struct option *other = line->command->options; other->name; other++) {
+        if (line->given[other - line->command->options] &&
             (other == o || options_find(o->excludes, other->name) >= 0 || options_find(other->excludes, o->name) >= 0))
             return true;
     }
@@ -536,7 +537,7 @@ static void log_dashes(const struct parser *p, const char *name, const char *val
 {
     const char *plain = name + strspn(name, "-");
     int length = (int)strcspn(plain, separators);
-    const struct option *o = length == 1 ? find_letter(p->list, *plain) : NULL;
+    const struct option *o = length == 1 ? find_letter(p->command, *plain) : NULL;
     const char *rest = value ? value : plain + length + strspn(plain + length, separators);
     if (o) {
         plain = o->name;
@@ -552,18 +553,18 @@ static void log_unknown_setting(const struct parser *p, const char *name, const 
     char start[WORD_MAX + 1];
     const size_t word = strcspn(name, separators);
     snprintf(start, sizeof(start), "%s", name);
-    for (int i = 0; p->list->options[i].name; i++)
-        words[i] = p->list->options[i].name;
+    for (int i = 0; p->command->options[i].name; i++)
+        words[i] = p->command->options[i].name;
     const char *nearest = options_nearest(start, words);
     if (name[0] == '-')
         log_dashes(p, name, value);
-    else if (!value && name[word] && find_name(p->list, name, word))
+    else if (!value && name[word] && find_name(p->command, name, word))
         log_error("%sthere is no '='; write %.*s=%s", p->where, (int)word, name,
                   name + word + strspn(name + word, separators));
     else if (nearest)
         log_error("%sunknown option '%s'; did you mean '%s'?", p->where, start, nearest);
     else
-        log_error("%sunknown option '%s'; monocle %s --help lists the options", p->where, start, p->list->command);
+        log_error("%sunknown option '%s'; monocle %s --help lists the options", p->where, start, p->command->name);
 }
 
 // Returns false if a value has quotes around it or a comment behind it (logged).
@@ -585,7 +586,7 @@ static bool check_value(const struct parser *p, const char *name, const char *va
 // right even then.
 static bool take_setting(struct parser *p, const struct parser *line, const char *name, const char *value)
 {
-    const struct option *o = find_name(p->list, name, strlen(name));
+    const struct option *o = find_name(p->command, name, strlen(name));
     if (!o) {
         log_unknown_setting(p, name, value);
         return false;
@@ -611,7 +612,7 @@ static bool take_text(const struct parser *line, const char *file, char *text)
 {
     char where[PATH_MAX + 32];
     struct parser p = {
-        .list = line->list, .values = line->values, .where = where, .file = file_of(line->list, line->values)};
+        .command = line->command, .values = line->values, .where = where, .file = file_of(line->command, line->values)};
     char *name, *value;
     file_directory(file, p.file->directory);
     while (text_next_setting(&text, &p.line, &name, &value)) {
@@ -630,44 +631,44 @@ void options_file_free(struct option_file *file)
     free(file->text);
 }
 
-static int line_of(const struct option_list *list, const struct option_file *file, const char *name)
+static int line_of(const struct command *command, const struct option_file *file, const char *name)
 {
-    const struct option *o = find_name(list, name, strlen(name));
-    return o ? file->line[o - list->options] : 0;
+    const struct option *o = find_name(command, name, strlen(name));
+    return o ? file->line[o - command->options] : 0;
 }
 
-const char *options_directory(const struct option_list *list, const struct option_file *file, const char *name)
+const char *options_directory(const struct command *command, const struct option_file *file, const char *name)
 {
-    return line_of(list, file, name) > 0 ? file->directory : NULL;
+    return line_of(command, file, name) > 0 ? file->directory : NULL;
 }
 
-void options_place(const struct option_list *list, const struct option_file *file, const char *name,
+void options_place(const struct command *command, const struct option_file *file, const char *name,
                    char place[OPTION_PLACE])
 {
     char path[PATH_MAX];
-    const int line = line_of(list, file, name);
+    const int line = line_of(command, file, name);
     place[0] = '\0';
-    if (line > 0 && config_path(list->file, path))
+    if (line > 0 && config_path(command->file, path))
         snprintf(place, OPTION_PLACE, "%s:%d: ", path, line);
 }
 
-bool options_take_text(const struct option_list *list, const char *file, char *text, void *values)
+bool options_take_text(const struct command *command, const char *file, char *text, void *values)
 {
-    return take_text(&(struct parser){.list = list, .values = values, .where = ""}, file, text);
+    return take_text(&(struct parser){.command = command, .values = values, .where = ""}, file, text);
 }
 
-// Takes the options of the list's file, unless the command line turns this off.
+// Takes the options of the command's file, unless the command line turns this off.
 static bool take_file(const struct parser *line)
 {
     enum { FILE_MOST = 1 << 20 };
-    const struct option_list *list = line->list;
-    const struct option *off = list->file ? find_name(list, no_config, strlen(no_config)) : NULL;
+    const struct command *command = line->command;
+    const struct option *off = command->file ? find_name(command, no_config, strlen(no_config)) : NULL;
     char path[PATH_MAX];
-    if (!list->file || (off && line->given[off - list->options]))
+    if (!command->file || (off && line->given[off - command->options]))
         return true;
     const char *unsafe;
-    char *text = config_read(list->file, FILE_MOST, path, &unsafe);
-    file_of(list, line->values)->text = text;
+    char *text = config_read(command->file, FILE_MOST, path, &unsafe);
+    file_of(command, line->values)->text = text;
     if (text)
         return take_text(line, path, text);
     if (errno == ENOENT || errno == ENOTDIR)
@@ -679,22 +680,22 @@ static bool take_file(const struct parser *line)
 }
 
 // Returns true for an operand such as "-4".
-static bool is_negative(const struct option_list *list, const char *argument)
+static bool is_negative(const struct command *command, const char *argument)
 {
-    return argument[1] >= '0' && argument[1] <= '9' && !find_letter(list, argument[1]);
+    return argument[1] >= '0' && argument[1] <= '9' && !find_letter(command, argument[1]);
 }
 
-enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
+enum option_result options_parse(const struct command *command, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count)
 {
-    struct parser p = {.list = list, .values = values, .where = ""};
-    for (const struct option *o = list->options; o->name; o++)
-        assert(o - list->options < OPTION_ROWS);
+    struct parser p = {.command = command, .values = values, .where = ""};
+    for (const struct option *o = command->options; o->name; o++)
+        assert(o - command->options < OPTION_ROWS);
     bool only_operands = false;
     *operand_count = 0;
     for (int at = 1; at < argc; at++) {
         const char *argument = argv[at];
-        if (only_operands || argument[0] != '-' || !argument[1] || is_negative(list, argument)) {
+        if (only_operands || argument[0] != '-' || !argument[1] || is_negative(command, argument)) {
             operands[(*operand_count)++] = argument;
             continue;
         }
@@ -852,28 +853,28 @@ static void print_details(const char *const *details, FILE *out)
     }
 }
 
-void options_print_help(const struct option_list *list, FILE *out)
+void options_print_help(const struct command *command, FILE *out)
 {
-    const int indent = fprintf(out, "Usage: monocle %s%s", list->command, *list->usage ? " " : "");
-    options_print_text(out, list->usage, indent, indent, columns_of(out));
+    const int indent = fprintf(out, "Usage: monocle %s%s", command->name, *command->usage ? " " : "");
+    options_print_text(out, command->usage, indent, indent, columns_of(out));
     fputc('\n', out);
-    options_print_text(out, list->summary, 0, 0, columns_of(out));
-    if (list->often) {
+    options_print_text(out, command->summary, 0, 0, columns_of(out));
+    if (command->often) {
         fprintf(out, "\nOften used:\n");
-        print_options(list->options, list->often, out);
+        print_options(command->options, command->often, out);
     }
-    if (list->examples && list->examples[0]) {
+    if (command->examples && command->examples[0]) {
         fprintf(out, "\nExamples:\n");
-        print_examples(list->examples, out);
+        print_examples(command->examples, out);
     }
-    if (list->details)
-        print_details(list->details, out);
+    if (command->details)
+        print_details(command->details, out);
     fprintf(out, "\nOptions:\n");
-    print_options(list->options, NULL, out);
-    if (list->print_more)
-        list->print_more(out);
-    if (list->exits) {
+    print_options(command->options, NULL, out);
+    if (command->print_more)
+        command->print_more(out);
+    if (command->exits) {
         fprintf(out, "\nExit status:");
-        print_details(list->exits, out);
+        print_details(command->exits, out);
     }
 }

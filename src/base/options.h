@@ -51,8 +51,9 @@ struct option {
     bool joins;              // those contradict it only between file and command line
 };
 
-struct option_list {
-    const char *command;           // "live"
+// A command: its options, and its help.
+struct command {
+    const char *name;              // "live"
     const char *usage;             // "[SOURCE] [options]"
     const char *summary;           // one line
     const char *const *examples;   // lines "command  what it does", NULL-ended
@@ -67,7 +68,9 @@ struct option_list {
     // the command line has neither them nor an option that contradicts them, nor the option "no-config". Names of
     // files (of OPTION_TEXT, `complete` is "file" or "directory") are relative to its directory. NULL: none
     const char *file;
-    size_t file_offset; // of a struct option_file in the options struct
+    size_t file_offset;                // of a struct option_file in the options struct
+    int (*run)(int argc, char **argv); // argv[0] is the command's name; returns the exit code
+    bool hidden;                       // not listed in the help
 };
 
 enum option_result {
@@ -81,21 +84,21 @@ enum option_result {
 // abbreviated names and no "-n=value". A negative number is an operand. Options and operands may alternate. An option
 // other than OPTION_TEXTS may be repeated only with the same value. Writes the operands to `operands`, which has room
 // for argc pointers and may be argv + 1.
-enum option_result options_parse(const struct option_list *list, int argc, char **argv, void *values,
+enum option_result options_parse(const struct command *command, int argc, char **argv, void *values,
                                  const char **operands, int *operand_count);
 
-// Writes the place of an option's value for messages: "FILE:LINE: ", or "" if it is not from the list's file.
+// Writes the place of an option's value for messages: "FILE:LINE: ", or "" if it is not from the command's file.
 enum { OPTION_PLACE = 4096 + 32 };
-void options_place(const struct option_list *list, const struct option_file *file, const char *name,
+void options_place(const struct command *command, const struct option_file *file, const char *name,
                    char place[OPTION_PLACE]);
-// Returns the directory of the list's file if an option's value is from it, else NULL.
-const char *options_directory(const struct option_list *list, const struct option_file *file, const char *name);
+// Returns the directory of the command's file if an option's value is from it, else NULL.
+const char *options_directory(const struct command *command, const struct option_file *file, const char *name);
 
-// Takes options from a text as of option_list.file. Changes the text, into which the values point. `file` is for
+// Takes options from a text as of command.file. Changes the text, into which the values point. `file` is for
 // messages. False: a line is wrong (logged with its number).
-bool options_take_text(const struct option_list *list, const char *file, char *text, void *values);
+bool options_take_text(const struct command *command, const char *file, char *text, void *values);
 
-void options_print_help(const struct option_list *list, FILE *out);
+void options_print_help(const struct command *command, FILE *out);
 // Prints a row as in the help: `left` in a column of this width, `right` wrapped beside it.
 void options_print_row(FILE *out, const char *left, const char *right, int width);
 // Prints text in lines of at most `columns` bytes, cut at spaces. The first line begins at `column`; the others are

@@ -31,16 +31,6 @@ static const char *const exits[] = {
     "3\tthere is no camera",
     NULL,
 };
-static const struct option_list list = {
-    .command = "cameras",
-    .usage = "[options]",
-    .summary = "list the cameras and their formats",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = list_options,
-};
-
 static void print_offer(const struct camera_offer *offer)
 {
     printf("   %s%s%s\t", text_if(!offer->usable, "["), offer->format, text_if(!offer->usable, "]"));
@@ -108,7 +98,7 @@ static int cameras_run(int argc, char **argv)
 {
     struct list_options o = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+    if (!command_parse(&cameras_command, argc, argv, &o, 0, &operands))
         return operands.code;
     json_t *array = o.json ? json_array() : NULL;
     struct camera_offers *offers = xalloc(sizeof(*offers));
@@ -137,4 +127,13 @@ static int cameras_run(int argc, char **argv)
     return EXIT_NOTHING;
 }
 
-const struct command cameras_command = {.list = &list, .run = cameras_run};
+const struct command cameras_command = {
+    .name = "cameras",
+    .usage = "[options]",
+    .summary = "list the cameras and their formats",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = list_options,
+    .run = cameras_run,
+};

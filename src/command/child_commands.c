@@ -28,31 +28,32 @@ static const struct child_job {
 
 // Runs the job that the arguments name. EXIT_AT_ONCE, because a faulty driver could crash in the functions that exit()
 // runs.
-static int run(const struct option_list *list, const struct child_job *job, size_t jobs, int argc, char **argv)
+static int run(const struct command *command, const struct child_job *job, size_t jobs, int argc, char **argv)
 {
     struct command_operands operands;
     for (size_t i = 0; i < jobs; i++) {
         if (argc == job[i].words && (!job[i].kind || strcmp(argv[job[i].at], job[i].kind) == 0))
             return job[i].answer(argv) | EXIT_AT_ONCE;
     }
-    if (!command_parse(list, argc, argv, NULL, argc, &operands))
+    if (!command_parse(command, argc, argv, NULL, argc, &operands))
         return operands.code;
     log_error("this command is internal: monocle starts it in a child process");
     return EXIT_USAGE;
 }
 
-#define CHILD_COMMAND(name, jobs, text)                                                                                \
-    static const struct option_list name##_list = {                                                                    \
-        .command = #name,                                                                                              \
+#define CHILD_COMMAND(word, jobs, text)                                                                                \
+    static int run_##word(int argc, char **argv)                                                                       \
+    {                                                                                                                  \
+        return run(&word##_command, jobs, sizeof(jobs) / sizeof(*(jobs)), argc, argv);                                 \
+    }                                                                                                                  \
+    const struct command word##_command = {                                                                            \
+        .name = #word,                                                                                                 \
         .usage = "ARGUMENTS",                                                                                          \
         .summary = text "; only monocle itself runs this command",                                                     \
         .options = no_options,                                                                                         \
-    };                                                                                                                 \
-    static int run_##name(int argc, char **argv)                                                                       \
-    {                                                                                                                  \
-        return run(&name##_list, jobs, sizeof(jobs) / sizeof(*(jobs)), argc, argv);                                    \
-    }                                                                                                                  \
-    const struct command name##_command = {.list = &name##_list, .run = run_##name, .hidden = true};
+        .run = run_##word,                                                                                             \
+        .hidden = true,                                                                                                \
+    };
 
 CHILD_COMMAND(probe, probes, "test a kernel variant")
 CHILD_COMMAND(bench_test, measurements, "run a test of `monocle bench device`")

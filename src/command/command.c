@@ -56,20 +56,20 @@ static const struct {
 const struct command *command_find(const char *name)
 {
     for (int i = 0; commands[i]; i++) {
-        if (strcmp(commands[i]->list->command, name) == 0)
+        if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     }
     return NULL;
 }
 
-bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+bool command_parse(const struct command *command, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands)
 {
     operands->word = (const char **)argv + 1; // options_parse never moves an operand to the right
     operands->code = EXIT_USAGE;
-    switch (options_parse(list, argc, argv, values, operands->word, &operands->count)) {
+    switch (options_parse(command, argc, argv, values, operands->word, &operands->count)) {
     case OPTION_HELP:
-        options_print_help(list, stdout);
+        options_print_help(command, stdout);
         operands->code = EXIT_OK;
         return false;
     case OPTION_ERROR:
@@ -80,23 +80,23 @@ bool command_parse(const struct option_list *list, int argc, char **argv, void *
     for (int i = 0; i < operands->count; i++) {
         if (operands->word[i][0])
             continue;
-        log_error("an argument is empty; remove it or give it a value; usage: monocle %s %s", list->command,
-                  list->usage);
+        log_error("an argument is empty; remove it or give it a value; usage: monocle %s %s", command->name,
+                  command->usage);
         return false;
     }
-    const char *first = operands->count > 0 && list == commands[0]->list ? operands->word[0] : "";
+    const char *first = operands->count > 0 && command == commands[0] ? operands->word[0] : "";
     if (command_find(first) && access(first, F_OK) != 0) {
         log_error("%s is a command; write it before the options", first);
         return false;
     }
-    return command_limit_operands(list, operands, operands_max);
+    return command_limit_operands(command, operands, operands_max);
 }
 
-bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most)
+bool command_limit_operands(const struct command *command, const struct command_operands *operands, int most)
 {
     if (operands->count <= most)
         return true;
-    log_error("unexpected argument '%s'; usage: monocle %s %s", operands->word[most], list->command, list->usage);
+    log_error("unexpected argument '%s'; usage: monocle %s %s", operands->word[most], command->name, command->usage);
     return false;
 }
 
@@ -109,7 +109,7 @@ static const struct command *find_or_suggest(const char *name)
     int count = 0;
     for (int i = 0; commands[i] && count < COMMANDS_MAX; i++) {
         if (!commands[i]->hidden)
-            names[count++] = commands[i]->list->command;
+            names[count++] = commands[i]->name;
     }
     const char *nearest = options_nearest(name, names);
     char file[NAME_MAX + 1];
@@ -134,8 +134,7 @@ static int print_commands(void)
                 printf("\n%s:\n", groups[k].title);
         }
         if (!commands[i]->hidden)
-            printf("  %-8s  %s%s\n", commands[i]->list->command, commands[i]->list->summary,
-                   i == 0 ? " (default command)" : "");
+            printf("  %-8s  %s%s\n", commands[i]->name, commands[i]->summary, i == 0 ? " (default command)" : "");
     }
     printf("\nExamples:\n"
            "  monocle live                       show the first camera, or a photograph\n"
@@ -150,30 +149,29 @@ static int print_commands(void)
 
 const struct option no_options[] = {{0}};
 static const char *const help_examples[] = {"monocle help live  describe the command live", NULL};
-static const struct option_list help_list = {
-    .command = "help",
-    .usage = "[COMMAND]",
-    .summary = "list the commands, or describe one",
-    .examples = help_examples,
-    .options = no_options,
-    .complete = "command",
-};
-
 static int help_run(int argc, char **argv)
 {
     struct command_operands operands;
-    if (!command_parse(&help_list, argc, argv, NULL, 1, &operands))
+    if (!command_parse(&help_command, argc, argv, NULL, 1, &operands))
         return operands.code;
     if (operands.count == 0)
         return print_commands();
     const struct command *command = find_or_suggest(operands.word[0]);
     if (!command)
         return EXIT_USAGE;
-    options_print_help(command->list, stdout);
+    options_print_help(command, stdout);
     return EXIT_OK;
 }
 
-static const struct command help_command = {.list = &help_list, .run = help_run};
+static const struct command help_command = {
+    .name = "help",
+    .usage = "[COMMAND]",
+    .summary = "list the commands, or describe one",
+    .examples = help_examples,
+    .options = no_options,
+    .complete = "command",
+    .run = help_run,
+};
 
 // Returns true if the word can only be a source, such as "clip.y4m" or "pattern:640x480". The default command then
 // runs.

@@ -4,12 +4,6 @@
 #include "base/options.h"
 #include "base/process.h"
 
-struct command {
-    const struct option_list *list;    // name, usage, options and help
-    int (*run)(int argc, char **argv); // argv[0] is the command's name; returns the exit code
-    bool hidden;                       // not listed in the help
-};
-
 extern const struct command live_command, lane_command, batch_command, report_command, bench_command, latency_command,
     tune_command, tuned_command, devices_command, doctor_command, cameras_command, filters_command, looks_command,
     matte_command, ctl_command, completion_command, manual_command, probe_command, bench_test_command, inspect_command,
@@ -34,8 +28,8 @@ struct command_operands {
     int count;
     int code; // the exit code if the command must end
 };
-bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+bool command_parse(const struct command *command, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands);
 // Returns false if there are more than `most` operands (logged). For a command whose limit depends on its first
 // operands.
-bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most);
+bool command_limit_operands(const struct command *command, const struct command_operands *operands, int most);

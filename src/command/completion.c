@@ -31,10 +31,10 @@ static void offer(const struct typed *typed, const char *word, const char *about
     printf("%.*s%s\t%s\n", (int)typed->kept, typed->word, word, about);
 }
 
-static void offer_options(const struct typed *typed, const struct option_list *list, bool first)
+static void offer_options(const struct typed *typed, const struct command *command, bool first)
 {
     char name[64];
-    for (const struct option *o = list->options; o->name; o++) {
+    for (const struct option *o = command->options; o->name; o++) {
         snprintf(name, sizeof(name), "--%s", o->name);
         offer(typed, name, o->help);
         snprintf(name, sizeof(name), "-%c", o->letter);
@@ -78,7 +78,7 @@ static void offer_kind(const struct typed *typed, const char *kind)
         offer(typed, bench_word(i), "");
     for (int i = 0; strcmp(kind, "command") == 0 && commands[i]; i++) {
         if (!commands[i]->hidden)
-            offer(typed, commands[i]->list->command, commands[i]->list->summary);
+            offer(typed, commands[i]->name, commands[i]->summary);
     }
     if (source || strcmp(kind, "file") == 0)
         printf(":files\n");
@@ -207,13 +207,13 @@ static void offer_operand(const struct typed *typed, const char *kind, const cha
 
 // Returns the option with a value that the word names; NULL if there is none. *value becomes the offset of the value in
 // the word, as in "--path=cpu" and "-pcpu"; 0: the value is the next word.
-static const struct option *find_option(const struct option_list *list, const char *word, size_t *value)
+static const struct option *find_option(const struct command *command, const char *word, size_t *value)
 {
     if (word[0] != '-' || !word[1])
         return NULL;
     const bool is_long = word[1] == '-';
     const size_t size = is_long ? strcspn(word, "=") : 2;
-    for (const struct option *o = list->options; o->name; o++) {
+    for (const struct option *o = command->options; o->name; o++) {
         const bool same = is_long ? strlen(o->name) == size - 2 && strncmp(o->name, word + 2, size - 2) == 0
                                   : o->letter && o->letter == word[1];
         *value = word[size] ? size + is_long : 0;
@@ -224,7 +224,7 @@ static const struct option *find_option(const struct option_list *list, const ch
 }
 
 // Finds the words that are no options and no values of options. Returns their number.
-static int find_operands(const struct option_list *list, int count, char *const *words,
+static int find_operands(const struct command *command, int count, char *const *words,
                          const char *operand[OPERANDS_MOST])
 {
     int found = 0;
@@ -233,7 +233,7 @@ static int find_operands(const struct option_list *list, int count, char *const 
         const bool dashed = words[i][0] == '-' && words[i][1];
         if (!dashed)
             operand[found++] = words[i];
-        else if (find_option(list, words[i], &value) && value == 0)
+        else if (find_option(command, words[i], &value) && value == 0)
             i++;
     }
     return found;
@@ -244,42 +244,35 @@ static void offer_words(int count, char *const *words)
 {
     const struct command *named = count > 1 ? command_find(words[0]) : NULL;
     const int first = named && !named->hidden;
-    const struct option_list *list = first ? named->list : commands[0]->list;
+    const struct command *command = first ? named : commands[0];
     struct typed typed = {.word = words[count - 1]};
-    const struct option *before = count - 2 >= first ? find_option(list, words[count - 2], &typed.kept) : NULL;
+    const struct option *before = count - 2 >= first ? find_option(command, words[count - 2], &typed.kept) : NULL;
     if (before && typed.kept == 0) { // its value is the next word
         offer_values(typed, before->choices, before->complete);
         return;
     }
-    const struct option *own = find_option(list, typed.word, &typed.kept);
+    const struct option *own = find_option(command, typed.word, &typed.kept);
     if (own && typed.kept > 0) {
         offer_values(typed, own->choices, own->complete);
         return;
     }
     typed.kept = 0;
     if (typed.word[0] == '-') {
-        offer_options(&typed, list, count == 1);
+        offer_options(&typed, command, count == 1);
         return;
     }
     if (count == 1)
         offer_kind(&typed, "command");
     const char *operand[OPERANDS_MOST];
-    const int operands = find_operands(list, count - 1 - first, words + first, operand);
-    bool acts = !list->actions;
+    const int operands = find_operands(command, count - 1 - first, words + first, operand);
+    bool acts = !command->actions;
     for (int i = 0; !acts && i < operands; i++)
-        acts = options_find(list->actions, operand[i]) >= 0;
+        acts = options_find(command->actions, operand[i]) >= 0;
     if (acts)
-        offer_operand(&typed, list->complete, operand, operands);
+        offer_operand(&typed, command->complete, operand, operands);
     else
-        offer_choices(&typed, list->actions);
+        offer_choices(&typed, command->actions);
 }
-
-static const struct option_list list = {
-    .command = "completion",
-    .usage = "bash|zsh|fish",
-    .summary = "print the completion script of a shell",
-    .options = no_options,
-};
 
 static int completion_run(int argc, char **argv)
 {
@@ -288,7 +281,7 @@ static int completion_run(int argc, char **argv)
         offer_words(argc - 2, argv + 2);
         return EXIT_OK;
     }
-    if (!command_parse(&list, argc, argv, NULL, 1, &operands))
+    if (!command_parse(&completion_command, argc, argv, NULL, 1, &operands))
         return operands.code;
     if (operands.count == 1 && options_find("bash|zsh|fish", operands.word[0]) >= 0) {
         char name[64];
@@ -300,4 +293,11 @@ static int completion_run(int argc, char **argv)
     return EXIT_USAGE;
 }
 
-const struct command completion_command = {.list = &list, .run = completion_run, .hidden = true};
+const struct command completion_command = {
+    .name = "completion",
+    .usage = "bash|zsh|fish",
+    .summary = "print the completion script of a shell",
+    .options = no_options,
+    .run = completion_run,
+    .hidden = true,
+};

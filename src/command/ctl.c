@@ -56,17 +56,6 @@ static const char *const exits[] = {
     NULL,
 };
 
-static const struct option_list ctl_list = {
-    .command = "ctl",
-    .usage = "SOCKET COMMAND [ARGUMENT...]",
-    .summary = "drive a live view or a lane search that was started with --socket",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = no_options,
-    .complete = "control",
-};
-
 struct ctl {
     FILE *socket;
     char *line; // of getline
@@ -290,7 +279,7 @@ static int find_verb(const struct command_operands *operands)
     }
     if (operands->count < 2) {
         log_error("the %s is missing; usage: monocle ctl %s", operands->count == 0 ? "socket" : "command",
-                  ctl_list.usage);
+                  ctl_command.usage);
         return -1;
     }
     const int index = options_choose(operands->word[1], "command", names), words = operands->count - 2;
@@ -304,7 +293,7 @@ static int ctl_run(int argc, char **argv)
 {
     struct command_operands operands;
     struct ctl ctl;
-    if (!command_parse(&ctl_list, argc, argv, NULL, WORDS_MAX, &operands))
+    if (!command_parse(&ctl_command, argc, argv, NULL, WORDS_MAX, &operands))
         return operands.code;
     const int index = find_verb(&operands);
     if (index < 0)
@@ -316,4 +305,14 @@ static int ctl_run(int argc, char **argv)
     return code;
 }
 
-const struct command ctl_command = {.list = &ctl_list, .run = ctl_run};
+const struct command ctl_command = {
+    .name = "ctl",
+    .usage = "SOCKET COMMAND [ARGUMENT...]",
+    .summary = "drive a live view or a lane search that was started with --socket",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = no_options,
+    .complete = "control",
+    .run = ctl_run,
+};

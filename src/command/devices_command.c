@@ -57,16 +57,6 @@ static const struct option options[] = {
     JSON_OPTION(AT(json), LIST_JSON_HELP),
     {0},
 };
-static const struct option_list list = {
-    .command = "devices",
-    .usage = "[options]",
-    .summary = "list the OpenCL devices and their sharing modes",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-};
-
 // ---- query ----
 
 static const char *const modes[] = {"gl-shared", "mapped", "opencl"};
@@ -255,7 +245,7 @@ static int devices_run(int argc, char **argv)
     struct devices_options o = {0};
     struct command_operands operands;
     char why[INSPECT_WHY];
-    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+    if (!command_parse(&devices_command, argc, argv, &o, 0, &operands))
         return operands.code;
     drivers_guard(&(struct driver_guard){.again = true});
     json_t *found = inspect(INSPECT_OPENCL, "", why);
@@ -279,4 +269,13 @@ static int devices_run(int argc, char **argv)
     return code;
 }
 
-const struct command devices_command = {.list = &list, .run = devices_run};
+const struct command devices_command = {
+    .name = "devices",
+    .usage = "[options]",
+    .summary = "list the OpenCL devices and their sharing modes",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .run = devices_run,
+};

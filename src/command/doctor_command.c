@@ -54,16 +54,6 @@ static const struct option options[] = {
     JSON_OPTION(offsetof(struct doctor_options, json), LIST_JSON_HELP),
     {0},
 };
-static const struct option_list list = {
-    .command = "doctor",
-    .usage = "[options]",
-    .summary = "check drivers, devices, cameras, permissions; say how to repair them",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-};
-
 struct findings {
     json_t *rows; // with --json, printed at the end; else NULL
     int count[FINDING_LEVELS];
@@ -91,7 +81,7 @@ static int run(int argc, char **argv)
     struct doctor_options o = {.root = ""};
     struct command_operands operands;
     struct stat status;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+    if (!command_parse(&doctor_command, argc, argv, &o, 0, &operands))
         return operands.code;
     if (o.root[0] && (stat(o.root, &status) != 0 || !S_ISDIR(status.st_mode))) {
         log_error("--root: %s is not a directory", o.root);
@@ -108,4 +98,13 @@ static int run(int argc, char **argv)
     return problems ? EXIT_FAILED_SOME : EXIT_OK;
 }
 
-const struct command doctor_command = {.list = &list, .run = run};
+const struct command doctor_command = {
+    .name = "doctor",
+    .usage = "[options]",
+    .summary = "check drivers, devices, cameras, permissions; say how to repair them",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .run = run,
+};

@@ -39,17 +39,6 @@ static const char *const exits[] = {
     "2\twrong arguments, or there is no such filter",
     NULL,
 };
-static const struct option_list list = {
-    .command = "filters",
-    .usage = "[NAME] [options]",
-    .summary = "list the filters and their parameters",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .complete = "filter",
-};
-
 static const char *const type_names[] = {
     [PARAM_INT] = "integer",   [PARAM_REAL] = "number", [PARAM_CHOICE] = "choice",
     [PARAM_MATRIX] = "matrix", [PARAM_MAP] = "map",     [PARAM_POINTS] = "points",
@@ -129,7 +118,7 @@ static int filters_run(int argc, char **argv)
     struct filters_options o = {0};
     struct command_operands operands;
     char why[USER_ERROR];
-    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+    if (!command_parse(&filters_command, argc, argv, &o, 1, &operands))
         return operands.code;
     const struct filter *only = NULL, *filter;
     if (!user_filters_load(o.filter_dir))
@@ -151,4 +140,14 @@ static int filters_run(int argc, char **argv)
     return EXIT_OK;
 }
 
-const struct command filters_command = {.list = &list, .run = filters_run};
+const struct command filters_command = {
+    .name = "filters",
+    .usage = "[NAME] [options]",
+    .summary = "list the filters and their parameters",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "filter",
+    .run = filters_run,
+};

@@ -285,21 +285,11 @@ static const char *const exits[] = {
     "2\twrong arguments",
     NULL,
 };
-static const struct option_list list = {
-    .command = "looks",
-    .usage = "[options]",
-    .summary = "list the looks: filter chains with a name",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = list_options,
-};
-
 static int looks_run(int argc, char **argv)
 {
     struct list_options o = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 0, &operands))
+    if (!command_parse(&looks_command, argc, argv, &o, 0, &operands))
         return operands.code;
     if (!user_filters_load(getenv("MONOCLE_FILTERS")))
         return EXIT_USAGE;
@@ -321,4 +311,13 @@ static int looks_run(int argc, char **argv)
     return EXIT_OK;
 }
 
-const struct command looks_command = {.list = &list, .run = looks_run};
+const struct command looks_command = {
+    .name = "looks",
+    .usage = "[options]",
+    .summary = "list the looks: filter chains with a name",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = list_options,
+    .run = looks_run,
+};

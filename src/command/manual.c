@@ -217,7 +217,7 @@ static void print_exit_status(void)
 
 static bool has_variable(const struct command *command, const char *variable)
 {
-    for (const struct option *o = command->list->options; o->name && !command->hidden; o++) {
+    for (const struct option *o = command->options; o->name && !command->hidden; o++) {
         if (o->environment && strcmp(o->environment, variable) == 0)
             return true;
     }
@@ -235,7 +235,7 @@ static void print_variable(const struct option *row, int command)
     printf(".TP\n\\fB%s\\fR\nDefault of the option \\fB\\-\\-%s\\fR of", row->environment, row->name);
     for (int i = command; commands[i]; i++) {
         if (has_variable(commands[i], row->environment)) {
-            printf("%s\\fBmonocle %s\\fR", gap, commands[i]->list->command);
+            printf("%s\\fBmonocle %s\\fR", gap, commands[i]->name);
             gap = ", ";
         }
     }
@@ -246,7 +246,7 @@ static void print_environment(void)
 {
     printf(".SH ENVIRONMENT\n");
     for (int i = 0; commands[i]; i++)
-        for (const struct option *o = commands[i]->list->options; o->name && !commands[i]->hidden; o++)
+        for (const struct option *o = commands[i]->options; o->name && !commands[i]->hidden; o++)
             if (o->environment)
                 print_variable(o, i);
 }
@@ -267,9 +267,9 @@ static void print_overview(void)
     for (int i = 0; commands[i]; i++) {
         if (commands[i]->hidden)
             continue;
-        printf(".TP\n\\fBmonocle %s\\fR %s\n", commands[i]->list->command, commands[i]->list->usage);
-        print_text(commands[i]->list->summary);
-        printf("; see \\fBmonocle\\-%s\\fR(1)\n", commands[i]->list->command);
+        printf(".TP\n\\fBmonocle %s\\fR %s\n", commands[i]->name, commands[i]->usage);
+        print_text(commands[i]->summary);
+        printf("; see \\fBmonocle\\-%s\\fR(1)\n", commands[i]->name);
     }
     printf(".TP\n\\fBmonocle completion\\fR bash|zsh|fish\nprint the completion of a shell\n");
     print_exit_status();
@@ -278,34 +278,34 @@ static void print_overview(void)
     print_related(pages, "monocle");
 }
 
-static void print_command(const struct option_list *list)
+static void print_command(const struct command *command)
 {
     char page[64];
-    snprintf(page, sizeof(page), "monocle-%s", list->command);
-    print_heading(page, "1", list->summary);
-    printf(".SH SYNOPSIS\n\\fBmonocle %s\\fR %s\n.SH DESCRIPTION\n", list->command, list->usage);
-    const char capital[] = {(char)(list->summary[0] - 'a' + 'A'), '\0'};
+    snprintf(page, sizeof(page), "monocle-%s", command->name);
+    print_heading(page, "1", command->summary);
+    printf(".SH SYNOPSIS\n\\fBmonocle %s\\fR %s\n.SH DESCRIPTION\n", command->name, command->usage);
+    const char capital[] = {(char)(command->summary[0] - 'a' + 'A'), '\0'};
     print_text(capital);
-    print_text(list->summary + 1);
+    print_text(command->summary + 1);
     printf(".\n");
-    for (const char *const *d = list->details; d && *d; d++)
+    for (const char *const *d = command->details; d && *d; d++)
         strchr(*d, '\t') ? print_row(*d, "\t") : print_paragraph(*d);
-    if (list->options->name)
+    if (command->options->name)
         printf(".SH OPTIONS\n");
-    for (const struct option *o = list->options; o->name; o++)
+    for (const struct option *o = command->options; o->name; o++)
         print_option(o);
-    if (list == live_command.list || list == lane_command.list)
+    if (command == &live_command || command == &lane_command)
         print_sources();
-    if (list == live_command.list)
+    if (command == &live_command)
         print_keys();
-    if (list == bench_command.list)
+    if (command == &bench_command)
         print_measurements();
-    if (list->exits)
+    if (command->exits)
         printf(".SH EXIT STATUS\n");
-    print_rows(list->exits, "\t");
-    if (list->examples)
+    print_rows(command->exits, "\t");
+    if (command->examples)
         printf(".SH EXAMPLES\n");
-    print_rows(list->examples, "  ");
+    print_rows(command->examples, "  ");
     print_related(pages, page);
 }
 
@@ -314,19 +314,10 @@ static const char *const examples[] = {
     "monocle manual live | man -l -  read the page of monocle live",
     NULL,
 };
-static const struct option_list list = {
-    .command = "manual",
-    .usage = "[COMMAND|chains]",
-    .summary = "print a man page as roff",
-    .examples = examples,
-    .options = no_options,
-    .complete = "command",
-};
-
 static int manual_run(int argc, char **argv)
 {
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, NULL, 1, &operands))
+    if (!command_parse(&manual_command, argc, argv, NULL, 1, &operands))
         return operands.code;
     const char *const page = operands.count > 0 ? operands.word[0] : NULL;
     const struct command *const command = page ? command_find(page) : NULL;
@@ -337,7 +328,7 @@ static int manual_run(int argc, char **argv)
         print_filters();
         print_related(pages, "monocle-chains");
     } else if (command && !command->hidden) {
-        print_command(command->list);
+        print_command(command);
     } else {
         log_error("there is no page '%s'; 'monocle help' lists the commands", page);
         return EXIT_USAGE;
@@ -345,4 +336,13 @@ static int manual_run(int argc, char **argv)
     return EXIT_OK;
 }
 
-const struct command manual_command = {.list = &list, .run = manual_run, .hidden = true};
+const struct command manual_command = {
+    .name = "manual",
+    .usage = "[COMMAND|chains]",
+    .summary = "print a man page as roff",
+    .examples = examples,
+    .options = no_options,
+    .complete = "command",
+    .run = manual_run,
+    .hidden = true,
+};

@@ -52,17 +52,6 @@ static const char *const exits[] = {
     "3\ta network to check is missing or damaged",
     NULL,
 };
-static const struct option_list list = {
-    .command = "matte",
-    .usage = "[FILE] [options]",
-    .summary = "install the networks that find people and faces",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .complete = "file",
-};
-
 static const char *const states[] = {"not installed", "damaged", "installed"};
 
 static int print_list(void)
@@ -126,9 +115,9 @@ static int matte_run(int argc, char **argv)
 {
     struct matte_options o = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+    if (!command_parse(&matte_command, argc, argv, &o, 1, &operands))
         return operands.code;
-    if (!o.install && !command_limit_operands(&list, &operands, 0))
+    if (!o.install && !command_limit_operands(&matte_command, &operands, 0))
         return EXIT_USAGE;
     const char *name = o.install ? o.install : o.check;
     if (!name)
@@ -141,4 +130,14 @@ static int matte_run(int argc, char **argv)
     return o.check ? check_all(first) : install(first, operands.count ? operands.word[0] : NULL);
 }
 
-const struct command matte_command = {.list = &list, .run = matte_run};
+const struct command matte_command = {
+    .name = "matte",
+    .usage = "[FILE] [options]",
+    .summary = "install the networks that find people and faces",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "file",
+    .run = matte_run,
+};

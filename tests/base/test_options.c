@@ -35,14 +35,14 @@ static const struct option rows[] = {
 static const char *const examples[] = {"monocle test  do it", "monocle test -p cpu  do it there", NULL};
 static const char *const details[] = {"A paragraph.", "one\tthe first row", "a longer term\tthe second row", NULL};
 static const char *const exits[] = {"0\tdone", "129, 130\tended by a signal", NULL};
-static const struct option_list list = {.command = "test",
-                                        .usage = "[FILE] [options]",
-                                        .summary = "Tests things.",
-                                        .examples = examples,
-                                        .details = details,
-                                        .exits = exits,
-                                        .options = rows,
-                                        .complete = "source"};
+static const struct command list = {.name = "test",
+                                    .usage = "[FILE] [options]",
+                                    .summary = "Tests things.",
+                                    .examples = examples,
+                                    .details = details,
+                                    .exits = exits,
+                                    .options = rows,
+                                    .complete = "source"};
 
 struct run {
     struct values values;

@@ -262,14 +262,14 @@ void device_close(struct device *device)
 
 // ---- the program around the command ----
 
-bool command_parse(const struct option_list *list, int argc, char **argv, void *values, int operands_max,
+bool command_parse(const struct command *command, int argc, char **argv, void *values, int operands_max,
                    struct command_operands *operands)
 {
     operands->word = (const char **)argv + 1;
-    return options_parse(list, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
+    return options_parse(command, argc, argv, values, operands->word, &operands->count) == OPTION_OK;
 }
 
-bool command_limit_operands(const struct option_list *list, const struct command_operands *operands, int most)
+bool command_limit_operands(const struct command *command, const struct command_operands *operands, int most)
 {
     return operands->count <= most;
 }

@@ -67,15 +67,15 @@ static void check_option(const char *command, const struct option *options, cons
 }
 
 // Every name in `excludes` is an option.
-static void check_excludes(const struct option_list *list, const struct option *o)
+static void check_excludes(const struct command *command, const struct option *o)
 {
     char copy[256], *rest = NULL;
     snprintf(copy, sizeof(copy), "%s", o->excludes ? o->excludes : "");
     for (char *word = strtok_r(copy, "|", &rest); word; word = strtok_r(NULL, "|", &rest)) {
         bool found = false;
-        for (const struct option *other = list->options; other->name; other++)
+        for (const struct option *other = command->options; other->name; other++)
             found = found || strcmp(other->name, word) == 0;
-        check_that(&unit, found, "%s --%s excludes --%s, which does not exist", list->command, o->name, word);
+        check_that(&unit, found, "%s --%s excludes --%s, which does not exist", command->name, o->name, word);
     }
 }
 
@@ -95,34 +95,33 @@ static void check_example(const char *example)
     if (!check_that(&unit, command != NULL, "'%s' has no command", example))
         return;
     memset(values, 0, sizeof(values)); // defaults, for option_texts
-    const enum option_result result =
-        options_parse(command->list, count - 1, words + 1, values, operands, &operand_count);
+    const enum option_result result = options_parse(command, count - 1, words + 1, values, operands, &operand_count);
     check_that(&unit, result == OPTION_OK, "'%s' is not taken", example);
 }
 
-static void check_command(const struct option_list *list)
+static void check_command(const struct command *command)
 {
     char word[64];
     static const char *const completes[] = {"source", "file", "filter", "command", "measurement", "control", NULL};
-    check_that(&unit, list->summary && *list->summary, "%s: summary", list->command);
-    check_that(&unit, list->examples && list->examples[0], "%s: examples", list->command);
-    check_that(&unit, !list->complete || is_word_of(completes, list->complete), "%s: complete", list->command);
-    for (const char *const *e = list->exits; e && *e; e++)
-        check_that(&unit, strchr(*e, '\t') != NULL, "%s: exit status '%s' has no tab", list->command, *e);
-    for (const struct option *o = list->options; o->name; o++) {
-        check_option(list->command, list->options, o);
-        check_excludes(list, o);
+    check_that(&unit, command->summary && *command->summary, "%s: summary", command->name);
+    check_that(&unit, command->examples && command->examples[0], "%s: examples", command->name);
+    check_that(&unit, !command->complete || is_word_of(completes, command->complete), "%s: complete", command->name);
+    for (const char *const *e = command->exits; e && *e; e++)
+        check_that(&unit, strchr(*e, '\t') != NULL, "%s: exit status '%s' has no tab", command->name, *e);
+    for (const struct option *o = command->options; o->name; o++) {
+        check_option(command->name, command->options, o);
+        check_excludes(command, o);
     }
-    for (int i = 0; options_choice(list->often ? list->often : "", i, word, sizeof(word)) && word[0]; i++) {
-        const struct option *o = list->options;
+    for (int i = 0; options_choice(command->often ? command->often : "", i, word, sizeof(word)) && word[0]; i++) {
+        const struct option *o = command->options;
         while (o->name && strcmp(o->name, word) != 0)
             o++;
-        check_that(&unit, o->name, "%s: the often used --%s is no option", list->command, word);
+        check_that(&unit, o->name, "%s: the often used --%s is no option", command->name, word);
     }
-    for (const char *const *e = list->examples; e && *e; e++)
+    for (const char *const *e = command->examples; e && *e; e++)
         check_example(*e);
-    for (const char *const *e = list->exits; e && *e; e++)
-        check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", list->command, *e);
+    for (const char *const *e = command->exits; e && *e; e++)
+        check_that(&unit, strchr(*e, '\t') != NULL, "%s: '%s' is not a code, a tab and a meaning", command->name, *e);
 }
 
 // An option of the live view that sets a property has the same choices, and contradicts --headless if the property
@@ -130,13 +129,13 @@ static void check_command(const struct option_list *list)
 static bool check_property(const struct property *p)
 {
     bool found = false;
-    const struct option *headless = command_find("live")->list->options;
+    const struct option *headless = command_find("live")->options;
     while (strcmp(headless->name, "headless") != 0)
         headless++;
     check_that(&unit, p->help && strlen(p->help) > 5, "%s: help", p->name);
     check_that(&unit, (p->type == PROPERTY_CHOICE) == (p->choices != NULL), "%s: choices", p->name);
     check_that(&unit, !p->kept || p->member, "%s: only a member is kept", p->name);
-    for (const struct option *o = command_find("live")->list->options; o->name; o++) {
+    for (const struct option *o = command_find("live")->options; o->name; o++) {
         if (strcmp(o->name, p->name) != 0)
             continue;
         check_that(&unit, !p->window || options_find(headless->excludes, p->name) >= 0,
@@ -299,9 +298,9 @@ int main(void)
     check_kept();
     FILTER_LIST(CHECK_NAME)
     for (int i = 0; commands[i]; i++) {
-        CHECK(command_find(commands[i]->list->command) == commands[i]);
+        CHECK(command_find(commands[i]->name) == commands[i]);
         if (!commands[i]->hidden)
-            check_command(commands[i]->list);
+            check_command(commands[i]);
     }
     CHECK(!commands[0]->hidden);
     for (int i = 0; filters[i]; i++)
@@ -312,7 +311,7 @@ int main(void)
     for (const struct property *p = stream_properties; p->name; p++)
         options += check_property(p);
     CHECK(options >= 2); // path, overlay
-    for (const struct option *o = live_list.options; o->name; o++)
+    for (const struct option *o = live_command.options; o->name; o++)
         check_setting(o);
     struct keys keys;
     keys_default(&keys);

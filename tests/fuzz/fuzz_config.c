@@ -104,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (size % 8 == 0) // files are slow
             check_files(data, size, text);
         memcpy(text, data, size);
-        const bool ok = options_take_text(&live_list, "config", text, options);
+        const bool ok = options_take_text(&live_command, "config", text, options);
         check_range(ok, options->threads, 1, 256);
         check_range(ok, options->mode.rate, 0.01, 1000);
         for (int i = 0; ok && i < options->controls.count; i++) {

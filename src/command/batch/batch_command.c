@@ -137,17 +137,6 @@ static const char *const exits[] = {
     "while no file is in flight gives 0 or 1",
     NULL,
 };
-static const struct option_list batch_list = {
-    .command = "batch",
-    .usage = "[options] -f CHAIN -o OUTPUT FILE|DIRECTORY...",
-    .summary = "filter many image files",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = option_rows,
-    .complete = "file",
-};
-
 // Returns a hash of the texts of the users' filters in the chain, in order; 0: there are none.
 static uint64_t hash_filters(const struct chain *chain)
 {
@@ -266,7 +255,7 @@ static bool convert_options(struct batch_options *o, const struct command_operan
     if (!o->filters && !o->look)
         o->filters = "none";
     if (operands->count == 0 && !o->setup.files_from) {
-        log_error("no input file is given; usage: monocle %s %s", batch_list.command, batch_list.usage);
+        log_error("no input file is given; usage: monocle %s %s", batch_command.name, batch_command.usage);
         return false;
     }
     if (o->setup.null && !o->setup.files_from) {
@@ -294,7 +283,7 @@ static bool convert_options(struct batch_options *o, const struct command_operan
 static bool options_take(struct batch_options *o, int argc, char **argv, struct command_operands *operands)
 {
     *o = (struct batch_options){.log_level = LOG_WARN};
-    return command_parse(&batch_list, argc, argv, o, INT_MAX, operands) && convert_options(o, operands);
+    return command_parse(&batch_command, argc, argv, o, INT_MAX, operands) && convert_options(o, operands);
 }
 
 static void options_finish(struct batch_options *o)
@@ -440,4 +429,14 @@ static int run(int argc, char **argv)
     return operands.code;
 }
 
-const struct command batch_command = {.list = &batch_list, .run = run};
+const struct command batch_command = {
+    .name = "batch",
+    .usage = "[options] -f CHAIN -o OUTPUT FILE|DIRECTORY...",
+    .summary = "filter many image files",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = option_rows,
+    .complete = "file",
+    .run = run,
+};

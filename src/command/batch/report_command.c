@@ -38,18 +38,6 @@ static const char *const exits[] = {
     "3\ta report cannot be read or written",
     NULL,
 };
-static const struct option_list list = {
-    .command = "report",
-    .usage = "merge FILE... [options]",
-    .summary = "combine the reports of several batches",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .actions = "merge",
-    .complete = "file",
-};
-
 enum { FAILURES_MOST = 20, FAILURES_JSON_MOST = 10000 };
 
 static void print_summary(const struct merge *merge, const struct merge_sum *sum)
@@ -129,10 +117,11 @@ static int run(int argc, char **argv)
 {
     struct report_options o = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, INT_MAX, &operands))
+    if (!command_parse(&report_command, argc, argv, &o, INT_MAX, &operands))
         return operands.code;
     if (operands.count < 2 || strcmp(operands.word[0], "merge") != 0) {
-        log_error("name merge and at least one report; usage: monocle %s %s", list.command, list.usage);
+        log_error("name merge and at least one report; usage: monocle %s %s", report_command.name,
+                  report_command.usage);
         return EXIT_USAGE;
     }
     if (o.output && !batch_report_check(o.output, NULL, &(struct inputs){0}, NULL))
@@ -140,4 +129,15 @@ static int run(int argc, char **argv)
     return merge_reports(&o, operands.word + 1, operands.count - 1);
 }
 
-const struct command report_command = {.list = &list, .run = run};
+const struct command report_command = {
+    .name = "report",
+    .usage = "merge FILE... [options]",
+    .summary = "combine the reports of several batches",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .actions = "merge",
+    .complete = "file",
+    .run = run,
+};

@@ -110,18 +110,6 @@ static void print_measurements(FILE *out)
     }
 }
 
-static const struct option_list list = {
-    .command = "bench",
-    .usage = "filters|paths|variants|device [TEST...|FILE.json...] [options]",
-    .summary = "measure the speed of filters, paths, variants or devices",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .print_more = print_measurements,
-    .complete = "measurement",
-};
-
 // ---- options that are lists ----
 
 enum { THREADS_MAX = 256 };
@@ -227,14 +215,14 @@ static int bench_run(int argc, char **argv)
     struct bench bench = {.options = &o};
     struct bench_results base = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, argc, &operands))
+    if (!command_parse(&bench_command, argc, argv, &o, argc, &operands))
         return operands.code;
     if (o.kernels && !o.kernels[0])
         o.kernels = NULL;
     if (!resource_check_kernels(o.kernels) || !user_filters_load(o.filter_dir))
         return EXIT_USAGE;
     if (operands.count == 0) {
-        log_error("name a measurement; usage: monocle bench %s", list.usage);
+        log_error("name a measurement; usage: monocle bench %s", bench_command.usage);
         return EXIT_USAGE;
     }
     if (!find_measurement(&bench, operands.word[0]))
@@ -257,4 +245,15 @@ static int bench_run(int argc, char **argv)
     return code;
 }
 
-const struct command bench_command = {.list = &list, .run = bench_run};
+const struct command bench_command = {
+    .name = "bench",
+    .usage = "filters|paths|variants|device [TEST...|FILE.json...] [options]",
+    .summary = "measure the speed of filters, paths, variants or devices",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .print_more = print_measurements,
+    .complete = "measurement",
+    .run = bench_run,
+};

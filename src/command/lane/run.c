@@ -761,17 +761,6 @@ static const char *const exits[] = {
     NULL,
 };
 
-static const struct option_list list = {
-    .command = "lane",
-    .usage = "[SOURCE] [options]",
-    .summary = "find the lane lines of a road",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .complete = "source",
-};
-
 // ---- the score ----
 
 static void print_score(const struct score *s, bool json)
@@ -810,13 +799,13 @@ static int lane_main(int argc, char **argv)
 {
     struct lane_options o = {.path = -1, .log_level = LOG_WARN, .outputs.settle = -1};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+    if (!command_parse(&lane_command, argc, argv, &o, 1, &operands))
         return operands.code;
     log_set_level((enum log_level)o.log_level);
     const struct path_kind_info *kind = o.path >= 0 ? path_kind_info((enum path_kind)o.path) : NULL;
     if (kind && !kind->needs_device && !device_options_unused(o.device, NULL, kind->name))
         return EXIT_USAGE;
-    if (o.score && !command_limit_operands(&list, &operands, 0))
+    if (o.score && !command_limit_operands(&lane_command, &operands, 0))
         return EXIT_USAGE;
     if (!output_files_check(&o.outputs, o.json) ||
         !loop_option_fits(o.loop, operands.count > 0 ? operands.word[0] : NULL))
@@ -839,4 +828,14 @@ static int lane_main(int argc, char **argv)
     return run_frames(&o, operands.count > 0 ? operands.word[0] : NULL);
 }
 
-const struct command lane_command = {.list = &list, .run = lane_main};
+const struct command lane_command = {
+    .name = "lane",
+    .usage = "[SOURCE] [options]",
+    .summary = "find the lane lines of a road",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "source",
+    .run = lane_main,
+};

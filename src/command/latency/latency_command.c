@@ -180,17 +180,6 @@ static const char *const exits[] = {
     NULL,
 };
 
-static const struct option_list list = {
-    .command = "latency",
-    .usage = "[SOURCE] [options]",
-    .summary = "measure the glass-to-glass latency of a camera with a flash",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .complete = "source",
-};
-
 static bool open_source(struct latency *l)
 {
     const struct latency_options *o = &l->options;
@@ -283,7 +272,7 @@ static int latency_run(int argc, char **argv)
     struct latency *l = xalloc(sizeof(*l)); // too large for the stack
     struct command_operands operands;
     l->options = (struct latency_options){.path = -1, .flashes = FLASHES_DEFAULT, .log_level = LOG_WARN};
-    if (command_parse(&list, argc, argv, &l->options, 1, &operands)) {
+    if (command_parse(&latency_command, argc, argv, &l->options, 1, &operands)) {
         l->source_text = operands.count > 0 ? operands.word[0] : NULL;
         operands.code = run(l);
     }
@@ -292,4 +281,14 @@ static int latency_run(int argc, char **argv)
     return operands.code;
 }
 
-const struct command latency_command = {.list = &list, .run = latency_run};
+const struct command latency_command = {
+    .name = "latency",
+    .usage = "[SOURCE] [options]",
+    .summary = "measure the glass-to-glass latency of a camera with a flash",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "source",
+    .run = latency_run,
+};

@@ -319,7 +319,7 @@ static int run(struct session *s)
     return closed ? (int)s->stream.code : (int)s->stream.code | EXIT_AT_ONCE;
 }
 
-static int live_main(int argc, char **argv)
+int live_main(int argc, char **argv)
 {
     struct session *s = xalloc(sizeof(*s));
     int code;
@@ -337,5 +337,3 @@ static int live_main(int argc, char **argv)
     }
     return code;
 }
-
-const struct command live_command = {.list = &live_list, .run = live_main};

@@ -176,8 +176,8 @@ static void live_print_more(FILE *out)
     keys_print(&keys, out);
 }
 
-const struct option_list live_list = {
-    .command = "live",
+const struct command live_command = {
+    .name = "live",
     .usage = "[SOURCE...] [options]",
     .summary = "show a camera, a video or an image through filters",
     .often = "filter|loop|record|virtual-camera|fullscreen",
@@ -189,6 +189,7 @@ const struct option_list live_list = {
     .complete = "source",
     .file = "config",
     .file_offset = AT(config),
+    .run = live_main,
 };
 
 void live_set_settings(const struct live_options *o, struct settings *settings)
@@ -233,7 +234,7 @@ static bool take_kernels(struct live_options *o)
 
 static bool take_filter(struct live_options *o)
 {
-    const char *directory = options_directory(&live_list, &o->config, "filter");
+    const char *directory = options_directory(&live_command, &o->config, "filter");
     return (!o->filters && !o->look) || look_parse(o->look, o->filters, directory, &o->chain);
 }
 
@@ -244,7 +245,7 @@ static bool take_part(struct live_options *o, enum chain_part which, const char 
     char error[CHAIN_ERROR];
     if (!text)
         return true;
-    if (!look_parse_part(text, which, options_directory(&live_list, &o->config, chain_part_name(which)), &part))
+    if (!look_parse_part(text, which, options_directory(&live_command, &o->config, chain_part_name(which)), &part))
         return false;
     const bool fits = chain_put_part(&o->chain, which, &part, error);
     if (!fits)
@@ -281,7 +282,7 @@ static bool take_keys(struct live_options *o)
 static bool take_text(struct live_options *o, const char *name, bool (*take)(struct live_options *o))
 {
     char place[OPTION_PLACE];
-    options_place(&live_list, &o->config, name, place);
+    options_place(&live_command, &o->config, name, place);
     log_set_place(place);
     const bool ok = take(o);
     log_set_place(NULL);
@@ -353,7 +354,7 @@ bool live_parse(struct live_options *o, int argc, char **argv, int *code)
     struct command_operands operands;
     *o = (struct live_options){.path = -1, .vsync = -1, .matte_wait = -1, .log_level = LOG_WARN, .outputs.settle = -1};
     memset(&o->settings, OPTION_NOT_GIVEN, sizeof(o->settings));
-    const bool parsed = command_parse(&live_list, argc, argv, o, argc, &operands);
+    const bool parsed = command_parse(&live_command, argc, argv, o, argc, &operands);
     *code = operands.code;
     if (!parsed || !take_text(o, "filters", take_filter_files) || !chain_operands_none(&operands, o->filters))
         return false;

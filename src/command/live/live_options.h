@@ -43,7 +43,7 @@ struct live_options {
     struct keys key_map;       // of --keys
 };
 
-extern const struct option_list live_list;
+int live_main(int argc, char **argv); // live.c: runs the command
 // Parses the arguments. False: the command ends with the exit code *code (an error is logged). The texts belong to
 // argv.
 bool live_parse(struct live_options *options, int argc, char **argv, int *code);

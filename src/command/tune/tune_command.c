@@ -660,17 +660,6 @@ static const char *const exits[] = {
     NULL,
 };
 
-static const struct option_list list = {
-    .command = "tune",
-    .usage = "-f CHAIN [options] | SPEC.json [options] | --replay TABLE [options]",
-    .summary = "find the fastest kernels for a device",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .complete = "file",
-};
-
 // Sets the limits of the search.
 static bool parse_budget(struct tune_options *o)
 {
@@ -750,7 +739,7 @@ static int tune_run(int argc, char **argv)
 {
     struct tune_options o = {.seed = 1, .search = -1, .log_level = LOG_WARN};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 1, &operands))
+    if (!command_parse(&tune_command, argc, argv, &o, 1, &operands))
         return operands.code;
     log_set_level((enum log_level)o.log_level);
     o.spec = operands.count > 0 ? operands.word[0] : NULL;
@@ -758,7 +747,7 @@ static int tune_run(int argc, char **argv)
         (o.path == TUNE_PATH_CPU && !device_options_unused(o.device, o.kernels, "cpu")) || !fits_others(&o))
         return EXIT_USAGE;
     if (!o.replay && o.cases.filters.count == 0 && operands.count == 0) {
-        log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", list.usage);
+        log_error("name a chain to tune, such as -f blur=2; usage: monocle tune %s", tune_command.usage);
         return EXIT_USAGE;
     }
     if (o.replay) {
@@ -770,4 +759,14 @@ static int tune_run(int argc, char **argv)
     return tune_chains_run(&o);
 }
 
-const struct command tune_command = {.list = &list, .run = tune_run};
+const struct command tune_command = {
+    .name = "tune",
+    .usage = "-f CHAIN [options] | SPEC.json [options] | --replay TABLE [options]",
+    .summary = "find the fastest kernels for a device",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .complete = "file",
+    .run = tune_run,
+};

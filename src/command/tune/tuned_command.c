@@ -65,18 +65,6 @@ static const char *const exits[] = {
     "3\tthere is no such entry, or a file cannot be read or written",
     NULL,
 };
-static const struct option_list list = {
-    .command = "tuned",
-    .usage = "[list | export FILE | import FILE | clear] [options]",
-    .summary = "list, export, import and remove the tuning results",
-    .examples = examples,
-    .details = details,
-    .exits = exits,
-    .options = options,
-    .actions = "list|export|import|clear",
-    .complete = "file",
-};
-
 // ---- entries ----
 
 struct row {
@@ -444,20 +432,20 @@ static int run(int argc, char **argv)
 {
     struct tuned_options o = {0};
     struct command_operands operands;
-    if (!command_parse(&list, argc, argv, &o, 2, &operands))
+    if (!command_parse(&tuned_command, argc, argv, &o, 2, &operands))
         return operands.code;
     const char *name = operands.count > 0 ? operands.word[0] : "list";
     const struct tuned_action *action = NULL;
     for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
         action = strcmp(actions[i].name, name) == 0 ? &actions[i] : action;
     if (!action) {
-        log_error("unknown action '%s'; usage: monocle %s %s", name, list.command, list.usage);
+        log_error("unknown action '%s'; usage: monocle %s %s", name, tuned_command.name, tuned_command.usage);
         return EXIT_USAGE;
     }
-    if (!action->operand && !command_limit_operands(&list, &operands, 1))
+    if (!action->operand && !command_limit_operands(&tuned_command, &operands, 1))
         return EXIT_USAGE;
     if (action->operand && operands.count < 2) {
-        log_error("name %s; usage: monocle %s %s", action->operand, list.command, list.usage);
+        log_error("name %s; usage: monocle %s %s", action->operand, tuned_command.name, tuned_command.usage);
         return EXIT_USAGE;
     }
     if (o.json && action->run == run_export) {
@@ -471,4 +459,15 @@ static int run(int argc, char **argv)
     return action->run(&o, operands.count > 1 ? operands.word[1] : NULL);
 }
 
-const struct command tuned_command = {.list = &list, .run = run};
+const struct command tuned_command = {
+    .name = "tuned",
+    .usage = "[list | export FILE | import FILE | clear] [options]",
+    .summary = "list, export, import and remove the tuning results",
+    .examples = examples,
+    .details = details,
+    .exits = exits,
+    .options = options,
+    .actions = "list|export|import|clear",
+    .complete = "file",
+    .run = run,
+};
