@@ -331,15 +331,8 @@ const struct picture_measure picture_measures[PICTURE_MEASURES] = {
     {.name = "levels", .measures = MEASURE_HISTOGRAM, .levels = true},
 };
 
-static bool add_row(struct filter_bench *b, const struct filter_row *row)
-{
-    b->row = xgrow(b->row, (size_t)b->rows, sizeof(*row));
-    b->row[b->rows++] = *row;
-    return true;
-}
-
 // Adds the row. For `variants`, adds a row for each variant that fits the chain instead.
-static bool add_variants(struct filter_bench *b, struct filter_row *row)
+static void add_variants(struct filter_bench *b, struct filter_row *row)
 {
     const struct path_setup setup = {
         .kind = row->kind, .device = b->session->device, .input = row->shape, .chain = row->chain};
@@ -347,10 +340,9 @@ static bool add_variants(struct filter_bench *b, struct filter_row *row)
     const int count = b->variants ? path_variants(&setup, names) : 1;
     for (int i = 0; i < count; i++) {
         row->variant = names[i];
-        if (!add_row(b, row))
-            return false;
+        b->row = xgrow(b->row, (size_t)b->rows, sizeof(*row));
+        b->row[b->rows++] = *row;
     }
-    return true;
 }
 
 // Adds a row with this chain or measure in a format, at each size that its path is measured at, with each number of
@@ -372,8 +364,7 @@ static bool add_rows(struct filter_bench *b, struct filter_row row, enum pixfmt 
             return false;
         for (int t = 0; t < chosen_thread_counts(b->session, row.kind); t++) {
             row.threads = chosen_threads(b->session, row.kind, t);
-            if (!add_variants(b, &row))
-                return false;
+            add_variants(b, &row);
         }
     }
     return true;

@@ -130,7 +130,7 @@ static void measure(struct path_rows *rows, struct bench_case *cases)
 
 // ---- what is measured ----
 
-static bool add_paths(struct path_rows *rows, struct path_row row)
+static void add_paths(struct path_rows *rows, struct path_row row)
 {
     const struct chosen *chosen = rows->session->chosen;
     for (int i = 0; i < chosen->paths * DEPTHS; i++) {
@@ -142,7 +142,6 @@ static bool add_paths(struct path_rows *rows, struct path_row row)
             rows->row[rows->count++] = row;
         }
     }
-    return true;
 }
 
 static bool choose_rows(struct path_rows *rows)
@@ -158,8 +157,9 @@ static bool choose_rows(struct path_rows *rows)
         for (int c = 0; c < cases->chains; c++) {
             for (int f = 0; f < cases->formats; f++) {
                 struct path_row row = {.chain = &cases->chain[c]};
-                if (!cases_shape(&row.shape, cases->format[f], size[s]) || !add_paths(rows, row))
+                if (!cases_shape(&row.shape, cases->format[f], size[s]))
                     return false;
+                add_paths(rows, row);
             }
         }
     }

@@ -193,22 +193,11 @@ static const struct property *find_writable(const struct controlled *run, const 
     return NULL;
 }
 
-// Follows a property that was set.
-static bool finish_set(const struct controlled *run, const struct property *p, const char *rest)
-{
-    char text[REQUEST_TEXT];
-    changing(run);
-    if (p->noted) {
-        print_value(run, p, rest, text);
-        note_set(&run->stream->note, false, NOTE_S, "%s %s", p->name, text);
-    }
-    return true;
-}
-
 bool properties_set(const struct controlled *run, const char *name, const char *value, char why[PROPERTY_WHY])
 {
     union setting parsed;
     const char *rest;
+    char text[REQUEST_TEXT];
     const struct property *p = find_writable(run, name, &rest, why);
     if (!p)
         return false;
@@ -219,7 +208,12 @@ bool properties_set(const struct controlled *run, const char *name, const char *
         return false;
     if (!p->set && !(parse(p, value, &parsed, why) && set_member(run, p, &parsed, why)))
         return false;
-    return finish_set(run, p, rest);
+    changing(run);
+    if (p->noted) {
+        print_value(run, p, rest, text);
+        note_set(&run->stream->note, false, NOTE_S, "%s %s", p->name, text);
+    }
+    return true;
 }
 
 // Returns true if two texts mean the same value, such as 1 and 1.0.

@@ -84,12 +84,14 @@ static bool encode_with(struct outputs *o, double rate, int numerator, int denom
     return recording_state(file->recording) != RECORDING_FAILED;
 }
 
-// Begins a video in o->file, whose open file it takes over (-1: it existed). On failure, removes the file if it was
-// created.
-static bool begin(struct outputs *o, int open_file)
+// Begins a video in o->file. `open_file`: the file, which this run has created, and which the video takes over; -1: it
+// existed. On failure, removes the file if it was created.
+static bool begin(struct outputs *o, int open_file, bool animation)
 {
     const struct source_info *info = o->info;
     struct outputs_file *file = &o->file;
+    o->animation = animation;
+    file->own = file_id_open(open_file);
     file->rate = rate_of(o);
     file->frames = file->left_out = 0;
     file->measures = file->starting = info->live && (info->rate <= 0 || info->claimed);
@@ -105,14 +107,6 @@ static bool begin(struct outputs *o, int open_file)
     file->recording = NULL;
     file_remove(file->name, file->own);
     return false;
-}
-
-// Begins the recording of o->file. `open_file`: the file, which this run has created; -1: it existed.
-static bool start_named(struct outputs *o, int open_file, bool animation)
-{
-    o->animation = animation;
-    o->file.own = file_id_open(open_file);
-    return begin(o, open_file);
 }
 
 bool outputs_ending(const struct outputs *o)
@@ -415,7 +409,7 @@ bool outputs_start_recording(struct outputs *o, struct claim *claim, int quality
     o->quality = quality;
     o->file.asked = false;
     memcpy(o->file.name, claim->path, sizeof(o->file.name));
-    if (!start_named(o, file, false))
+    if (!begin(o, file, false))
         return false;
     memcpy(o->given, wanted, sizeof(o->given));
     return true;
@@ -451,7 +445,7 @@ void outputs_toggle_recording(struct outputs *o, const char *suffix, bool animat
     } else {
         const int file = animation ? output_new_name(o->file.name, ".gif") : next_name(o, suffix);
         o->file.asked = true;
-        if (file >= 0 && start_named(o, file, animation))
+        if (file >= 0 && begin(o, file, animation))
             note_start(o);
         else
             note_set(o->note, true, NOTE_S, "cannot start a recording; see standard error");

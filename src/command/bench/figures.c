@@ -29,6 +29,7 @@ struct figures {
     struct device_info device[DEVICE_MAX];
     const struct bench_test *test[CHOSEN_MAX]; // the chosen ones
     int devices, tests;
+    int only;                     // index of the chosen device; -1: all
     int running;                  // index of the test that runs
     struct bench_result result;   // of the device that runs
     struct bench_results results; // of the devices so far
@@ -66,16 +67,13 @@ static bool choose_devices(struct figures *figures)
 {
     const char *named = figures->bench->options->device, *why = "";
     figures->devices = device_list(figures->device, &why);
+    figures->only = -1;
     if (figures->devices == 0)
         log_error("there is no OpenCL device: %s", why);
-    return figures->devices > 0 &&
-           ((named && strcmp(named, "all") == 0) || device_choose(figures->device, figures->devices, named) >= 0);
-}
-
-static bool is_chosen(const struct figures *figures, int device)
-{
-    const char *named = figures->bench->options->device;
-    return (named && strcmp(named, "all") == 0) || device_choose(figures->device, figures->devices, named) == device;
+    if (figures->devices == 0 || (named && strcmp(named, "all") == 0))
+        return figures->devices > 0;
+    figures->only = device_choose(figures->device, figures->devices, named);
+    return figures->only >= 0;
 }
 
 // ---- JSON and CSV ----
@@ -475,7 +473,7 @@ static bool measure_devices(struct figures *figures)
     if (!choose_devices(figures))
         return false;
     for (int i = 0; i < figures->devices && !process_interrupted(); i++) {
-        if (is_chosen(figures, i))
+        if (figures->only < 0 || figures->only == i)
             measure_device(figures, i);
     }
     return true;

@@ -415,8 +415,8 @@ int64_t view_draw(struct view *view, const struct status *status, struct meter *
 }
 
 // Finds the picture's box in the window. False: no picture is visible.
-static bool find_box(const struct view *view, const struct path_result *result, const struct settings *settings,
-                     const struct window_size *size, struct renderer_box *box)
+static bool find_box(const struct path_result *result, const struct settings *settings, const struct window_size *size,
+                     struct renderer_box *box)
 {
     const struct scene scene = {.width = result->width,
                                 .height = result->height,
@@ -441,7 +441,7 @@ float view_scale(const struct view *view, const struct path_result *result, cons
 {
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    return find_box(view, result, settings, &size, &box) ? box.width / (float)result->width : 1;
+    return find_box(result, settings, &size, &box) ? box.width / (float)result->width : 1;
 }
 
 bool view_place(const struct view *view, const struct path_result *result, const struct settings *settings, float x,
@@ -450,7 +450,7 @@ bool view_place(const struct view *view, const struct path_result *result, const
     enum { REACH_PX = 12 };
     const struct window_size size = window_size(view->window);
     struct renderer_box box;
-    if (!find_box(view, result, settings, &size, &box))
+    if (!find_box(result, settings, &size, &box))
         return false;
     place->at[0] = (x * (float)size.width - box.x) / box.width;
     place->at[1] = (y * (float)size.height - box.y) / box.height;
@@ -467,11 +467,11 @@ static void move_to(const struct view *view, const struct path_result *result, s
     const struct window_size size = window_size(view->window);
     const float width = (float)size.width, height = (float)size.height;
     struct renderer_box box;
-    if (!find_box(view, result, settings, &size, &box))
+    if (!find_box(result, settings, &size, &box))
         return;
     settings->zoom_x = x + (0.5f - to_x) * width / box.width;
     settings->zoom_y = y + (0.5f - to_y) * height / box.height;
-    find_box(view, result, settings, &size, &box);
+    find_box(result, settings, &size, &box);
     settings->zoom_x = (width / 2 - box.x) / box.width;
     settings->zoom_y = (height / 2 - box.y) / box.height;
 }
