@@ -450,10 +450,11 @@ static const struct bench_case *copy_for(struct filter_bench *b, const struct fi
     if (row->chain)
         chain_output_size(row->chain, &rgba.width, &rgba.height, why); // the open path has this size
     const size_t bytes = image_bytes(&row->shape) + (row->chain ? image_bytes(&rgba) : 0);
+    struct device *const device = on_device ? b->session->device : NULL;
     struct plain_copy *added = &b->copy[b->copies];
     *added = (struct plain_copy){
         .pool = b->session->pool,
-        .device = on_device ? b->session->device : NULL,
+        .device = device,
         .threads = row->threads,
         .bytes = reads ? bytes : bytes / 2,
         .sources = row->pictures->count,
