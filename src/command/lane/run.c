@@ -588,30 +588,25 @@ static enum exit_code open_all(struct run *run, const char *source)
     }
     const struct output_inputs inputs = {.source = source, .option = "--config", .file = run->options->config};
     enum exit_code code = output_files_claim(&run->stream.files, &run->options->outputs, &inputs);
-    if (code == EXIT_OK && !check_culane(run->options->culane))
+    if (code != EXIT_OK)
+        return code;
+    if (!check_culane(run->options->culane))
         return EXIT_NOTHING;
-    if (code == EXIT_OK)
-        code = open_source(run, source, &config.camera);
+    if ((code = open_source(run, source, &config.camera)) != EXIT_OK)
+        return code;
     const bool calibrate = run->options->calibrate;
-    if (code == EXIT_OK &&
-        !(calibrate ? fit_camera(run, &config.camera, error) : make_map(run, &config.camera, &map, error))) {
+    if (!(calibrate ? fit_camera(run, &config.camera, error) : make_map(run, &config.camera, &map, error))) {
         log_error("%s", error);
         return EXIT_USAGE;
     }
-    if (code == EXIT_OK && calibrate) {
+    if (calibrate) {
         run->camera = config.camera;
         return EXIT_OK;
     }
-    if (code == EXIT_OK && !watch_config(run))
-        code = EXIT_NOTHING;
-    if (code == EXIT_OK && !truth_open(&run->truth, run->options->outputs.truth, run->stream.playback.info))
-        code = EXIT_NOTHING;
     run->controlled = (struct controlled){.stream = &run->stream, .own = rows, .context = run, .state = state};
-    if (code == EXIT_OK && run->options->socket &&
-        !(run->control = control_open(&run->controlled, run->options->socket)))
-        code = EXIT_NOTHING;
-    if (code != EXIT_OK)
-        return code;
+    if (!watch_config(run) || !truth_open(&run->truth, run->options->outputs.truth, run->stream.playback.info) ||
+        (run->options->socket && !(run->control = control_open(&run->controlled, run->options->socket))))
+        return EXIT_NOTHING;
     take_config(run, &config, &map);
     return open_window(run) ? open_stream(run) : EXIT_NOTHING;
 }
