@@ -46,10 +46,10 @@ const char *pixel_format_name(int index)
 
 void pixel_format_list(char text[PIXEL_FORMAT_LIST])
 {
-    size_t used = 0;
+    text[0] = '\0';
     for (int i = 0; i < PIXFMT_COUNT; i++)
-        used += (size_t)snprintf(text + used, PIXEL_FORMAT_LIST - used, "%s, ", pixel_format_name(i));
-    snprintf(text + used, PIXEL_FORMAT_LIST - used, "and %s (cameras only)", mjpeg);
+        text_append(text, PIXEL_FORMAT_LIST, "%s, ", pixel_format_name(i));
+    text_append(text, PIXEL_FORMAT_LIST, "and %s (cameras only)", mjpeg);
 }
 
 bool mode_options_take(const struct mode_options *o, struct source_setup *setup)

@@ -4,6 +4,7 @@
 #include "base/json_text.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "control/request.h"
 #include "stream/stream.h"
 
@@ -84,9 +85,9 @@ static bool find_choice(const char *choices, const char *text, int *choice, char
     char word[PROPERTY_NAME];
     if ((*choice = options_find(choices, text)) >= 0)
         return true;
-    int used = snprintf(why, PROPERTY_WHY, "'%.80s' is not one of", text);
-    for (int i = 0; used < PROPERTY_WHY && options_choice(choices, i, word, sizeof(word)); i++)
-        used += snprintf(why + used, (size_t)(PROPERTY_WHY - used), "%s %s", i ? "," : "", word);
+    property_fail(why, "'%.80s' is not one of", text);
+    for (int i = 0; options_choice(choices, i, word, sizeof(word)); i++)
+        text_append(why, PROPERTY_WHY, "%s %s", i ? "," : "", word);
     return false;
 }
 
@@ -282,12 +283,11 @@ void properties_add(const struct property *rows, const struct settings *settings
 void properties_kept(const struct property *rows, const struct settings *settings, char text[PROPERTIES_KEPT])
 {
     char value[REQUEST_TEXT];
-    int used = 0;
     text[0] = '\0';
-    for (const struct property *p = rows; p->name && used < PROPERTIES_KEPT; p++) {
+    for (const struct property *p = rows; p->name; p++) {
         json_t *json = p->kept ? member_json(p, settings) : NULL;
         if (json && request_text(json, value))
-            used += snprintf(text + used, (size_t)(PROPERTIES_KEPT - used), "%s = %s\n", p->name, value);
+            text_append(text, PROPERTIES_KEPT, "%s = %s\n", p->name, value);
         json_decref(json);
     }
 }

@@ -412,9 +412,8 @@ static void list_modes(json_t *device, char *text, size_t size)
     static const char *const modes[] = {"gl-shared", "mapped", "opencl"};
     text[0] = '\0';
     for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        const size_t used = strlen(text);
         if (json_is_true(json_object_get(json_object_get(device, modes[i]), "works")))
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", modes[i]);
+            text_append(text, size, "%s%s", text_if(text[0], ", "), modes[i]);
     }
 }
 

@@ -189,8 +189,8 @@ static void probe_shared(const struct device_info *info, struct window *window, 
     if (mode->works)
         snprintf(mode->why, sizeof(mode->why), "shares textures with %s", window_gl_name(window));
     else
-        snprintf(mode->why + strlen(mode->why), sizeof(mode->why) - strlen(mode->why), "%sover %s: %.100s",
-                 text_if(mode->why[0], "; "), gl.glx_context ? "GLX" : "EGL", why);
+        text_append(mode->why, sizeof(mode->why), "%sover %s: %.100s", text_if(mode->why[0], "; "),
+                    gl.glx_context ? "GLX" : "EGL", why);
     device_close(device);
 }
 

@@ -364,9 +364,7 @@ void keys_print(const struct keys *keys, FILE *out)
         for (int k = 0; k < KEY_CHOICES && row->key[k]; k++) {
             char name[16];
             keys_key_name(row->key[k], name);
-            const char *join = text_if(k > 0, row->digits ? "-" : " ");
-            const size_t used = strlen(list);
-            snprintf(list + used, sizeof(list) - used, "%s%s", join, name);
+            text_append(list, sizeof(list), "%s%s", text_if(k > 0, row->digits ? "-" : " "), name);
         }
         fprintf(out, "  %-10s %-11s %s\n", list, row->name, row->help);
     }

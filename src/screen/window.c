@@ -157,9 +157,8 @@ static void window_add_reason(char why[256], const char *what)
 {
     const char *text = NULL;
     const int code = glfwGetError(&text);
-    const size_t used = strlen(why);
-    snprintf(why + used, 256 - used, "%s%s: %s", text_if(used, "; "), what,
-             code != GLFW_NO_ERROR && text ? text : "no reason given");
+    text_append(why, 256, "%s%s: %s", text_if(why[0], "; "), what,
+                code != GLFW_NO_ERROR && text ? text : "no reason given");
 }
 
 static bool bind_window(struct gl_context *gl, bool builder)

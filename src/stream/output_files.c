@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "image/imagefile.h"
 #include "sink/recording.h"
 #include "source/entries.h"
@@ -85,17 +86,17 @@ int output_name_after(char name[OUTPUT_NAME], const char *first)
 static int new_name_like(char name[OUTPUT_NAME], const char *like, const struct chain *chain, const char *look)
 {
     enum { STEM_MOST = 120, NAME_MOST = 200 }; // bytes; a file name has at most 255
-    const char *slash = strrchr(like, '/'), *base = slash ? slash + 1 : like, *dot = strrchr(base, '.');
-    const size_t length = dot && dot > base ? (size_t)(dot - base) : strlen(base);
-    int used = snprintf(name, OUTPUT_NAME, "%.*s", length < STEM_MOST ? (int)length : STEM_MOST, base);
+    const char *base = file_base(like);
+    const size_t length = (size_t)(suffix_of(like) - base);
+    snprintf(name, OUTPUT_NAME, "%.*s", length < STEM_MOST ? (int)length : STEM_MOST, base);
     if (look)
-        used += snprintf(name + used, OUTPUT_NAME - (size_t)used, "-%s", look);
-    for (int i = 0; !look && chain && i < chain->count && used < NAME_MOST; i++) {
+        text_append(name, OUTPUT_NAME, "-%s", look);
+    for (int i = 0; !look && chain && i < chain->count && strlen(name) < NAME_MOST; i++) {
         const char *filter = chain->stage[i].filter->name;
         if (strcmp(filter, "none") != 0)
-            used += snprintf(name + used, OUTPUT_NAME - (size_t)used, "-%s", filter);
+            text_append(name, OUTPUT_NAME, "-%s", filter);
     }
-    snprintf(name + used, OUTPUT_NAME - (size_t)used, ".png");
+    text_append(name, OUTPUT_NAME, ".png");
     const int file = file_create(name);
     return file < 0 ? log_name(name) : file;
 }

@@ -351,17 +351,16 @@ static void show_progress(void *context, const struct totals *totals, size_t fil
     char text[192];
     if (now_ns < printer->progress_ns || !status_line_possible())
         return;
-    int used = snprintf(text, sizeof(text), "%zu of %zu", files - left, files);
+    snprintf(text, sizeof(text), "%zu of %zu", files - left, files);
     if (status[STATUS_FAILED] > 0)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %zu failed", status[STATUS_FAILED]);
+        text_append(text, sizeof(text), ", %zu failed", status[STATUS_FAILED]);
     if (rate > 0) {
         const long left_s = (long)((double)left / rate + 0.5), minutes = left_s / MINUTE_S, s = left_s % MINUTE_S;
-        used += snprintf(text + used, sizeof(text) - (size_t)used, ", %.1f per second, ", rate);
+        text_append(text, sizeof(text), ", %.1f per second, ", rate);
         if (left_s >= HOUR_S)
-            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld:%02ld left", left_s / HOUR_S,
-                     minutes % MINUTE_S, s);
+            text_append(text, sizeof(text), "%ld:%02ld:%02ld left", left_s / HOUR_S, minutes % MINUTE_S, s);
         else
-            snprintf(text + used, sizeof(text) - (size_t)used, "%ld:%02ld left", minutes, s);
+            text_append(text, sizeof(text), "%ld:%02ld left", minutes, s);
     }
     status_line_show(text);
     printer->progress_ns = now_ns + PROGRESS_NS;

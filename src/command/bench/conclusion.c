@@ -81,8 +81,7 @@ struct figure *conclusion_rows(const struct bench_result *result, int *count)
             to->value = sum_ms(result, from, columns[c].stages);
         if (c > 0)
             to->spread = NAN;
-        snprintf(to->parameters + strlen(to->parameters), FIGURE_PARAMETERS - strlen(to->parameters), " ms=%s",
-                 columns[c].name);
+        text_append(to->parameters, FIGURE_PARAMETERS, " ms=%s", columns[c].name);
         ++*count;
     }
     return rows;
@@ -149,19 +148,17 @@ static void conclude(const struct bench_result *result, const struct figure *of,
         second && second->value - first->value < first->value * first->spread + second->value * second->spread;
     figure_parameter(first->parameters, "frames", frames);
     reason(result, &found[0], count > 1 ? &found[1] : NULL, why);
-    int used = snprintf(text, SENTENCE,
-                        "On this machine %s%s%s for %s and %s: %.3g ms per frame, %.*f frames/s, %s in flight%s",
-                        found[0].path, text_if(unclear, " or "), unclear ? found[1].path : " is fastest", size, chain,
-                        first->value, 1e3 / first->value < 100, 1e3 / first->value, frames, unclear ? "" : why);
+    text_append(text, SENTENCE,
+                "On this machine %s%s%s for %s and %s: %.3g ms per frame, %.*f frames/s, %s in flight%s", found[0].path,
+                text_if(unclear, " or "), unclear ? found[1].path : " is fastest", size, chain, first->value,
+                1e3 / first->value < 100, 1e3 / first->value, frames, unclear ? "" : why);
     if (unclear)
-        used += snprintf(text + used, (size_t)(SENTENCE - used), "; the spread hides which one is fastest");
-    for (int i = 1 + unclear; i < count && used < SENTENCE; i++) {
+        text_append(text, SENTENCE, "; the spread hides which one is fastest");
+    for (int i = 1 + unclear; i < count; i++) {
         const double times = found[i].figure->value / first->value;
-        used += snprintf(text + used, (size_t)(SENTENCE - used), "; %s takes %.*f times as long", found[i].path,
-                         times < 10, times);
+        text_append(text, SENTENCE, "; %s takes %.*f times as long", found[i].path, times < 10, times);
     }
-    if (used < SENTENCE - 1)
-        strcat(text, ".");
+    text_append(text, SENTENCE, ".");
 }
 
 // Writes why the results say little; "": they are usable.
@@ -180,14 +177,13 @@ static void doubt(const struct bench_result *result, char text[SENTENCE])
     text[0] = '\0';
     if (!busy && !wild)
         return;
-    int used = snprintf(text, SENTENCE, "These figures say little: ");
+    snprintf(text, SENTENCE, "These figures say little: ");
     if (busy)
-        used += snprintf(text + used, (size_t)(SENTENCE - used), "at the start the load was %.1f on %d processors%s",
-                         load, processors, text_if(wild, ", and "));
+        text_append(text, SENTENCE, "at the start the load was %.1f on %d processors%s", load, processors,
+                    text_if(wild, ", and "));
     if (wild)
-        used += snprintf(text + used, (size_t)(SENTENCE - used), "most figures have a spread above %.0f%%",
-                         100 * SPREAD_MOST);
-    snprintf(text + used, (size_t)(SENTENCE - used), ". Measure again while nothing else runs.");
+        text_append(text, SENTENCE, "most figures have a spread above %.0f%%", 100 * SPREAD_MOST);
+    text_append(text, SENTENCE, ". Measure again while nothing else runs.");
 }
 
 void conclusion_add(const struct bench_result *result, json_t *object)

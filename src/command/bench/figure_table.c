@@ -83,7 +83,7 @@ static void figure_text(const struct figure *figure, char text[FIGURE_TEXT])
     value_text(figure, text);
     spread_text(figure, spread);
     if (spread[0])
-        snprintf(text + strlen(text), FIGURE_TEXT - strlen(text), " %s", spread);
+        text_append(text, FIGURE_TEXT, " %s", spread);
 }
 
 // ---- rows and columns ----
@@ -348,10 +348,10 @@ static int word_at(const char *parameters, int index, const char **word)
 // Removes the words that are equal in all marked figures, except the last word, which names the column. Prints them.
 static void print_shared(struct figure *figures, int count, const bool *marked)
 {
-    const char *word, *other, *comma = "";
+    const char *word, *other;
     char text[TEXT] = "", left[FIGURE_PARAMETERS];
     bool shared[FIGURE_PARAMETERS / 2] = {false};
-    int used = 0, length, marks = 0;
+    int length, marks = 0;
     for (int i = 0; i < count; i++)
         marks += marked[i];
     for (int w = 0; marks > 1 && (length = word_at(figures[0].parameters, w, &word)) > 0 && word[length]; w++) {
@@ -359,20 +359,18 @@ static void print_shared(struct figure *figures, int count, const bool *marked)
         for (int i = 0; i < count; i++)
             shared[w] = shared[w] && (!marked[i] || (word_at(figures[i].parameters, w, &other) == length &&
                                                      strncmp(word, other, (size_t)length) == 0));
-        if (shared[w] && used < TEXT) {
-            const int key = (int)strcspn(word, "=");
-            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%.*s %.*s", comma, key, word,
-                             length - key > 0 ? length - key - 1 : 0, word + key + 1);
-            comma = "; ";
-        }
+        const int key = (int)strcspn(word, "=");
+        if (shared[w])
+            text_append(text, sizeof(text), "%s%.*s %.*s", text_if(text[0], "; "), key, word,
+                        length - key > 0 ? length - key - 1 : 0, word + key + 1);
     }
     for (int i = 0; i < count && text[0]; i++) {
-        int at = 0;
+        left[0] = '\0';
         for (int w = 0; marked[i] && (length = word_at(figures[i].parameters, w, &word)) > 0; w++)
             if (!shared[w])
-                at += snprintf(left + at, sizeof(left) - (size_t)at, "%s%.*s", text_if(at, " "), length, word);
+                text_append(left, sizeof(left), "%s%.*s", text_if(left[0], " "), length, word);
         if (marked[i])
-            memcpy(figures[i].parameters, left, (size_t)at + 1);
+            strcpy(figures[i].parameters, left);
     }
     if (text[0]) {
         printf("%*s", GAP, "");
@@ -487,11 +485,11 @@ static void print_figure(enum result_verdict verdict, const struct result_figure
     const bool base = !isnan(item->base_value);
     figure_text(now, value);
     figure_text(&before, earlier);
-    int used = snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", result_verdict_name(verdict), now->test,
-                        now->parameters, text_if(base, earlier), text_if(base, " -> "), value,
-                        json_text(json_object_get(tests, now->test), "unit"));
-    if (!isnan(item->change) && used < (int)sizeof(line))
-        snprintf(line + used, sizeof(line) - (size_t)used, " (%+.1f%%)", 100 * item->change);
+    snprintf(line, sizeof(line), "%-8s %s, %s: %s%s%s %s", result_verdict_name(verdict), now->test, now->parameters,
+             text_if(base, earlier), text_if(base, " -> "), value,
+             json_text(json_object_get(tests, now->test), "unit"));
+    if (!isnan(item->change))
+        text_append(line, sizeof(line), " (%+.1f%%)", 100 * item->change);
     log_print_line(stdout, "  %s", line);
 }
 

@@ -78,19 +78,17 @@ static void write_file(const struct last_run *last)
 {
     char path[PATH_MAX], text[CHAIN_PARTS * CHAIN_TEXT + 1024] = "";
     const char *unsafe;
-    int used = 0;
     if (last->area.width > 0)
-        used += snprintf(text, sizeof(text), "size = %dx%d\n", last->area.width, last->area.height);
+        text_append(text, sizeof(text), "size = %dx%d\n", last->area.width, last->area.height);
     if (last->area.placed)
-        used += snprintf(text + used, sizeof(text) - (size_t)used, "place = %d,%d\n", last->area.x, last->area.y);
-    used += snprintf(text + used, sizeof(text) - (size_t)used, "%s", last->settings);
+        text_append(text, sizeof(text), "place = %d,%d\n", last->area.x, last->area.y);
+    text_append(text, sizeof(text), "%s", last->settings);
     for (int i = 0; i < CHAIN_PARTS; i++) {
         if (last->part[i][0])
-            used += snprintf(text + used, sizeof(text) - (size_t)used, "%s = %s\n", chain_part_name(i + PART_CAMERA),
-                             last->part[i]);
+            text_append(text, sizeof(text), "%s = %s\n", chain_part_name(i + PART_CAMERA), last->part[i]);
     }
     const int directory = state_open(path, true, &unsafe);
-    if (directory < 0 || !cache_write(directory, file_name, text, (size_t)used)) {
+    if (directory < 0 || !cache_write(directory, file_name, text, strlen(text))) {
         const char *why = unsafe ? unsafe : strerror(errno);
         log_info("cannot keep the state of the window in %s/%s: %s", path[0] ? path : "$XDG_STATE_HOME/monocle",
                  file_name, why);

@@ -32,20 +32,19 @@ static void chain_words(const struct settings *settings, const char *none, char 
     const struct chain *chain = &settings->chain;
     int at_stage = -1, at_param = -1;
     settings_selected(settings, &at_stage, &at_param);
-    size_t used = (size_t)snprintf(text, size, "%s", chain->count ? "" : none);
-    for (int i = 0; i < chain->count && used < size; i++) {
+    snprintf(text, size, "%s", chain->count ? "" : none);
+    for (int i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stage[i];
         const bool here = i == at_stage, whole = here && at_param < 0;
         const bool other = i > 0 && stage->part != stage[-1].part;
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s%s", other ? " | " : text_if(i > 0, " > "),
-                                 text_if(whole, "["), stage->filter->name, text_if(whole, "]"));
-        for (int p = 0; p < filter_param_count(stage->filter) && used < size; p++) {
+        text_append(text, size, "%s%s%s%s", other ? " | " : text_if(i > 0, " > "), text_if(whole, "["),
+                    stage->filter->name, text_if(whole, "]"));
+        for (int p = 0; p < filter_param_count(stage->filter); p++) {
             char value[64];
             const bool selected = here && p == at_param;
             chain_value_text(stage, p, value);
-            used += (size_t)snprintf(text + used, size - used, " %s%s%s%s%s", text_if(selected, "["),
-                                     text_if(here, stage->filter->params[p].name), text_if(here, " "), value,
-                                     text_if(selected, "]"));
+            text_append(text, size, " %s%s%s%s%s", text_if(selected, "["), text_if(here, stage->filter->params[p].name),
+                        text_if(here, " "), value, text_if(selected, "]"));
         }
     }
 }
@@ -113,15 +112,13 @@ static void fill_headline(const struct status *s, struct overlay *overlay)
 static void fill_passes(const struct pane_facts *pane, struct overlay *overlay)
 {
     char text[OVERLAY_TEXT] = "";
-    size_t used = 0;
-    for (int i = 0; i < pane->passes && used < sizeof(text); i++) {
+    for (int i = 0; i < pane->passes; i++) {
         const struct path_pass *pass = &pane->pass[i];
         const struct tuned_found *tuned = pass->tuned;
         char from[80] = "default";
         if (tuned)
             snprintf(from, sizeof(from), "%s, %s", tuned_level_name(tuned->level), tuned_match_name(tuned->match));
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s (%s)", text_if(i > 0, ", "), pass->name,
-                                 pass->choice, from);
+        text_append(text, sizeof(text), "%s%s %s (%s)", text_if(i > 0, ", "), pass->name, pass->choice, from);
     }
     if (pane->passes > 0)
         overlay_line(overlay, OVERLAY_PLAIN, "kernels\t%s", text);
