@@ -58,7 +58,6 @@ struct run {
     char device_name[256];
     struct energy *energy; // of the device; NULL: it has no counter
     bool stored;           // a result
-    bool ok;
 
     // What is tuned now:
     const struct case_chain *chain; // NULL: a user's kernel
@@ -301,36 +300,13 @@ static bool tune(void *context, struct subject *subject)
 }
 
 // Tunes all passes of a chain, or the cpu path for the chain. `chain` has the same chain as the target.
-static void tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
+static bool tune_target(struct run *run, const struct case_chain *chain, const struct tune_target *target)
 {
     run->chain = chain;
     run->shape = target->input;
     if (target->device)
-        run->ok = tune_chain(target, tune, run) && run->ok;
-    else
-        run->ok = tune(run, tune_cpu_open(target->chain, &target->input, run->threads)) && run->ok;
-}
-
-static bool tune_all(struct run *run)
-{
-    const struct cases *cases = &run->cases;
-    run->ok = true;
-    if (!run->of->json)
-        print_head(true);
-    for (int c = 0; c < cases->chains; c++) {
-        for (int f = 0; f < cases->formats; f++) {
-            for (int s = 0; s < cases->sizes; s++) {
-                struct tune_target target = {.device = run->device,
-                                             .chain = &cases->chain[c].chain,
-                                             .to_image = run->of->path == TUNE_PATH_ZEROCOPY};
-                cases_shape(&target.input, cases->format[f], cases->size[s]); // parse has checked it
-                tune_target(run, &cases->chain[c], &target);
-                if (!process_flush())
-                    return false; // nobody reads the results
-            }
-        }
-    }
-    return run->ok;
+        return tune_chain(target, tune, run);
+    return tune(run, tune_cpu_open(target->chain, &target->input, run->threads));
 }
 
 // Opens the energy counter of the device. False: there is none, but --objective needs it (logged).
@@ -376,9 +352,26 @@ static bool open_device(struct run *run)
 // Tunes each chain in each format and size. Returns the exit code.
 static int tune_cases(struct run *run)
 {
+    const struct cases *cases = &run->cases;
+    bool ok = true;
     if (!(run->of->path == TUNE_PATH_CPU ? use_cpu(run) : open_device(run)))
         return EXIT_NOTHING;
-    return tune_all(run) ? EXIT_OK : EXIT_FAILED_SOME;
+    if (!run->of->json)
+        print_head(true);
+    for (int c = 0; c < cases->chains; c++) {
+        for (int f = 0; f < cases->formats; f++) {
+            for (int s = 0; s < cases->sizes; s++) {
+                struct tune_target target = {.device = run->device,
+                                             .chain = &cases->chain[c].chain,
+                                             .to_image = run->of->path == TUNE_PATH_ZEROCOPY};
+                cases_shape(&target.input, cases->format[f], cases->size[s]); // parse has checked it
+                ok = tune_target(run, &cases->chain[c], &target) && ok;
+                if (!process_flush())
+                    return EXIT_FAILED_SOME; // nobody reads the results
+            }
+        }
+    }
+    return ok ? EXIT_OK : EXIT_FAILED_SOME;
 }
 
 // Returns true if an output would overwrite a file of the description (logged).
