@@ -11,7 +11,7 @@ import threading
 sys.path.append(sys.path[0] + "/../../support")
 from checks import Checks, at, programs, slow
 from live_support import events, picture, run, y4m_pictures
-from video_support import ffmpeg, fields, film, live, need_ffmpeg
+from video_support import ffmpeg, fields, film, films, live, need_ffmpeg
 
 BINARY, = programs(1)
 need_ffmpeg()
@@ -28,9 +28,10 @@ def formats(c):
 
 def transparency(c):
     """Alpha weighs the colours of a film that has alpha, and no other film pays for it."""
-    for pixel_format, alpha in ("gbrp", False), ("bgr0", False), ("gbrap", True), ("bgra", True):
-        film("ffv1.mkv", "-vf", "format=" + pixel_format, "-c:v", "ffv1", seconds=0.2)
-        code, said, err = live("ffv1.mkv", "-f", "scale=50")
+    formats = {"gbrp": False, "bgr0": False, "gbrap": True, "bgra": True}
+    films(*((name + ".mkv", "-vf", "format=" + name, "-c:v", "ffv1") for name in formats), seconds=0.2)
+    for pixel_format, alpha in formats.items():
+        code, said, err = live(pixel_format + ".mkv", "-f", "scale=50")
         c.check(code == 0 and said[0]["pixel_format"] == "rgba", pixel_format, code, said[0], err)
         c.check(any("premultiply" in name for name in said[-1]["stages"]) == alpha, pixel_format, said[-1]["stages"])
 
@@ -42,8 +43,8 @@ def other_formats(c):
 
 
 def check_formats(c, *rows):
-    for name, args, pixel_format, pixel_range in rows:
-        film(name, *args, seconds=0.4)
+    films(*((name, *args) for name, args, *_ in rows), seconds=0.4)
+    for name, _, pixel_format, pixel_range in rows:
         code, said, err = live("./" + name if name[0] == "-" else name)
         start, end = said[0], said[-1]
         c.check(code == 0 and err == "", name, code, err)
@@ -54,8 +55,9 @@ def check_formats(c, *rows):
 
 def colours(c):
     """The matrix, the range and the rotation come from the file. An image and an unmoved GIF stay images."""
-    film("709.mp4", "-vf", "scale=out_range=full,setparams=range=pc:colorspace=bt709:color_primaries=bt709",
-         "-pix_fmt", "yuv420p")
+    films(("709.mp4", "-vf", "scale=out_range=full,setparams=range=pc:colorspace=bt709:color_primaries=bt709",
+           "-pix_fmt", "yuv420p"), ("still.gif", "-frames:v", "1", "-loop", "-1"), ("moves.gif",),
+          ("moves.png", "-f", "apng"), seconds=0.4)
     start = live("709.mp4")[1][0]
     c.check((start["matrix"], start["range"]) == ("709", "full"), start)
     try:
@@ -64,12 +66,9 @@ def colours(c):
         ffmpeg("-i", "709.mp4", "-c", "copy", "-metadata:s:v", "rotate=90", "turned.mp4")
     start = live("turned.mp4")[1][0]
     c.check((start["width"], start["height"]) == (48, 64), "turned", start)
-    ffmpeg("-i", "709.mp4", "-frames:v", "1", "-loop", "-1", "still.gif")
     c.check(live("still.gif")[1][0]["kind"] == "image", "a GIF without repetition")
-    ffmpeg("-f", "lavfi", "-i", "testsrc=size=32x24:rate=5:duration=2", "-f", "apng", "moves.png")
     said = live("moves.png")[1]
     c.check(said[0]["kind"] == "video" and said[-1]["frames"] == 10, "an animated PNG", said[0], said[-1])
-    film("moves.gif")
     c.check(live("moves.gif", PATH="/nonexistent")[1][0]["kind"] == "image", "a GIF without ffmpeg")
     code, _, err = run(BINARY, "batch", "-f", "gray", "-o", at("out"), "709.mp4", cwd=at())
     c.check(code == 3 and "it is a video; use monocle live" in err, "batch takes no video", code, err)
@@ -94,16 +93,29 @@ def to_yuv(rgb, matrix, full):
 
 
 def matrices(c):
-    """Each matrix shows the colours of the film."""
-    for number, matrix in enumerate(MATRICES):
+    """The matrices that monocle converts itself, by ffmpeg, and from the primaries show the colours of the film."""
+    check_matrices(c, "bt709", "smpte170m", "bt2020nc", "ycgco", "chroma-derived-nc")
+
+
+@slow
+def other_matrices(c):
+    check_matrices(c, *MATRICES)
+
+
+def check_matrices(c, *names):
+    inputs, outputs = [], []
+    for number, matrix in enumerate(names):
         full = number % 2 == 1
-        with open(at("a.yuv"), "wb") as file:
+        with open(at(matrix + ".yuv"), "wb") as file:
             for plane in zip(*(to_yuv(rgb, matrix, full) for rgb in COLOURS)):
                 file.write(b"".join(bytes([value]) * 4 for value in plane) * 3)
-        ffmpeg("-f", "rawvideo", "-pix_fmt", "yuv444p", "-s", "%dx3" % (4 * len(COLOURS)), "-i", "a.yuv",
-               "-c:v", "ffv1", "-colorspace", matrix, "-color_primaries", "bt709",
-               "-color_range", "pc" if full else "tv", "a.mkv")
-        code, _, err = live("a.mkv", "--screenshot", "a.png", "--overwrite")
+        inputs += ["-f", "rawvideo", "-pix_fmt", "yuv444p", "-s", "%dx3" % (4 * len(COLOURS)), "-i", matrix + ".yuv"]
+        outputs += ["-map", str(number), "-c:v", "ffv1", "-colorspace", matrix, "-color_primaries", "bt709",
+                    "-color_range", "pc" if full else "tv", matrix + ".mkv"]
+    ffmpeg(*inputs, *outputs)
+    for number, matrix in enumerate(names):
+        full = number % 2 == 1
+        code, _, err = live(matrix + ".mkv", "--screenshot", "a.png", "--overwrite")
         got = picture(at("a.png"))
         away = [max(abs(a - b) for a, b in zip(got[(4 * i + 1) * 3:], rgb)) for i, rgb in enumerate(COLOURS)]
         c.check(code == 0 and not err and max(away) <= 2, matrix, full, away, err)
@@ -115,11 +127,14 @@ def hdr(c):
          "colorspace=bt709:color_primaries=bt709:color_trc=bt709", "-c:v", "ffv1", seconds=0.2)
     live("sdr.mkv", "--screenshot", "sdr.png")
     want = picture(at("sdr.png"))
-    for transfer in "smpte2084", "arib-std-b67":
+    transfers, outputs = ("smpte2084", "arib-std-b67"), []
+    for transfer in transfers:
         bt2100 = "zscale=p=bt2020:t=%s:m=bt2020nc:r=limited:npl=203,format=yuv444p10le" % transfer
-        ffmpeg("-i", "sdr.mkv", "-vf", bt2100, "-color_primaries", "bt2020", "-color_trc", transfer,
-               "-colorspace", "bt2020nc", "-color_range", "tv", "-c:v", "ffv1", "hdr.mkv")
-        start = live("hdr.mkv", "--screenshot", "hdr.png", "--overwrite")[1][0]
+        outputs += ["-vf", bt2100, "-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc",
+                    "-color_range", "tv", "-c:v", "ffv1", transfer + ".mkv"]
+    ffmpeg("-i", "sdr.mkv", *outputs)
+    for transfer in transfers:
+        start = live(transfer + ".mkv", "--screenshot", "hdr.png", "--overwrite")[1][0]
         c.check((start["matrix"], start["range"]) == ("709", "limited"), transfer, start)
         got = picture(at("hdr.png"))
         away = sum(abs(a - b) for a, b in zip(got, want)) / len(want)
@@ -128,8 +143,7 @@ def hdr(c):
 
 def same_bytes(c):
     """monocle decodes to the bytes of ffmpeg, twice with --loop, and follows --pixel-format."""
-    film("a.mkv", "-pix_fmt", "yuv420p", "-c:v", "ffv1", size="35x21")
-    ffmpeg("-i", "a.mkv", "-f", "yuv4mpegpipe", "a.y4m")
+    films(("a.mkv", "-pix_fmt", "yuv420p", "-c:v", "ffv1"), ("a.y4m", "-pix_fmt", "yuv420p"), size="35x21")
 
     def record(*args):
         code, out, err = run(BINARY, "live", *args, "--headless", "--record", "-", "-p", "cpu", cwd=at())
@@ -151,8 +165,7 @@ def times(c):
     ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-f", "mjpeg", "cam.jpg")
     with open(at("fields.264"), "wb") as file:
         file.write(fields(6))
-    for name in "fields.ts", "samples.mp4":  # in MP4, each field is a sample
-        ffmpeg("-i", "fields.264", "-c", "copy", name)
+    ffmpeg("-i", "fields.264", "-c", "copy", "fields.ts", "-c", "copy", "samples.mp4")  # each field is a sample of MP4
     for name, frames, want, size in (("steps.mkv", 4, "01111123", (128, 48)), ("wide.y4m", 4, "0123", (128, 48)),
                                      ("cam.jpg", 5, "01234", (64, 48)), ("fields.ts", 6, "012345", (32, 32)),
                                      ("samples.mp4", 6, "012345", (32, 32))):
@@ -261,5 +274,5 @@ def refusals(c):
         c.check(code == want and word in err and err.count("\n") == 1, args, code, err)
 
 
-sys.exit(Checks().run(formats, transparency, times, long_end, other_formats, colours, matrices, hdr, same_bytes,
-                      schemes, refusals))
+sys.exit(Checks().run(formats, transparency, times, long_end, other_formats, colours, matrices, other_matrices, hdr,
+                      same_bytes, schemes, refusals))
