@@ -174,7 +174,7 @@ int main(int argc, char **argv)
 {
     struct pool pool = {0};
     struct random random = {1};
-    long rounds = 20000;
+    long rounds = FUZZ_ROUNDS;
     int result = 0;
     for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
         pool_add(&pool, seeds[i], strlen(seeds[i]));

@@ -198,7 +198,7 @@ static size_t mutate(uint8_t *data, size_t size, struct random *random)
 
 int main(int argc, char **argv)
 {
-    enum { ROUNDS = 20000 };
+    enum { ROUNDS = FUZZ_ROUNDS };
     static struct check check = {.name = "codec files"};
     static struct seeds seeds;
     struct random random = {1};

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
     static uint8_t seed[1 << 19], data[sizeof(seed)];
     FILE *file = argc > 1 ? fopen(argv[1], "rb") : NULL;
-    const long rounds = argc > 2 ? atol(argv[2]) : 20000;
+    const long rounds = argc > 2 ? atol(argv[2]) : FUZZ_ROUNDS;
     if (!file)
         return 1;
     const size_t size = fread(seed, 1, sizeof(seed), file);

@@ -38,10 +38,10 @@ static inline size_t mutate(const struct fuzz_texts *texts, char *data, size_t s
     return size;
 }
 
-// Tries the seeds, 20,000 mutations, and the files that the arguments name. Returns the exit status.
+// Tries the seeds, their mutations, and the files that the arguments name. Returns the exit status.
 static inline int fuzz_texts(const struct fuzz_texts *texts, int argc, char **argv)
 {
-    enum { ROOM = 4096, ROUNDS = 20000 };
+    enum { ROOM = 4096, ROUNDS = FUZZ_ROUNDS };
     uint64_t state = 1;
     char data[ROOM];
     for (size_t i = 0; i < texts->count; i++)

@@ -89,7 +89,7 @@ static size_t mutate(uint8_t *data, size_t size, size_t room, uint64_t *state)
 int main(int argc, char **argv)
 {
     enum { ROOM = 4096 };
-    const long rounds = argc > 1 ? atol(argv[1]) : 20000;
+    const long rounds = argc > 1 ? atol(argv[1]) : FUZZ_ROUNDS;
     uint64_t state = 1;
     uint8_t data[ROOM];
     for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++)
