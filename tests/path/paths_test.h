@@ -32,6 +32,7 @@ struct path_test {
     int strips;
     bool measured_only;
     enum result result;
+    bool chains;  // only the chains of path_filters; else a device, which compiles each, runs every third one
     bool streams; // the cpu path treats every frame as larger than the caches
     struct random random;
     long cases;

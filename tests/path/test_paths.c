@@ -3,6 +3,7 @@
 //   test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] [--discrete]
 //              [--kernels DIRECTORY]      kernel files that replace the embedded ones
 //              [--es]                     gl: OpenGL ES
+//              [--chains]                 opencl: all chains with known parameters, which compile for long
 //              [--vectors none|few|all]   cpu: without or with only the cases that depend on vector instructions
 //   test_paths cpu|opencl|gl|zerocopy --exact [--variant NAME]           every formula at each of its values
 //   test_paths cpu|opencl|gl|zerocopy --case FORMAT WIDTHxHEIGHT CHAIN      runs one case, as a failure names it
@@ -46,6 +47,8 @@ static bool arguments_read(struct arguments *arguments, struct path_test *test, 
             test->variant = argv[++i];
         } else if (!strcmp(argv[i], "--discrete")) {
             arguments->discrete = true;
+        } else if (!strcmp(argv[i], "--chains")) {
+            test->chains = true;
         } else if (!strcmp(argv[i], "--es")) {
             arguments->es = true;
         } else if (!strcmp(argv[i], "--vectors") && i + 1 < argc) {
@@ -125,6 +128,10 @@ static void run_fixed(struct path_test *test, const struct arguments *arguments)
         paths_vectors(test, arguments->part == PART_VECTORS_ALL);
     if (arguments->part == PART_VECTORS || arguments->part == PART_VECTORS_ALL)
         return;
+    if (test->chains) {
+        paths_filters(test);
+        return;
+    }
     paths_swap(test);
     if (test->kind == PATH_CPU) {
         paths_array(test);
@@ -149,10 +156,11 @@ int main(int argc, char **argv)
     struct path_test test = {.check.name = "test_paths"};
     struct arguments arguments;
     if (!arguments_read(&arguments, &test, argc, argv)) {
-        fprintf(stderr,
-                "usage: test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
-                "[--discrete] [--kernels DIRECTORY] [--es] [--vectors none|few|all] [--exact] [--case FORMAT "
-                "WIDTHxHEIGHT CHAIN]\n");
+        fprintf(
+            stderr,
+            "usage: test_paths cpu|opencl|gl|zerocopy [--seed N] [--rounds N] [--device TEXT] [--variant NAME] "
+            "[--discrete] [--kernels DIRECTORY] [--es] [--chains] [--vectors none|few|all] [--exact] [--case FORMAT "
+            "WIDTHxHEIGHT CHAIN]\n");
         return 2;
     }
     if (path_kind_info(test.kind)->needs_device && !(test.device = device_get(&arguments)))

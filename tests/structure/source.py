@@ -277,26 +277,25 @@ def filters(root):
 
 
 def kernel_texts(root):
-    """Yields (name, text) of every program to compile: each kernel file alone, the generic template with each
-    stencil, and the variants' templates with the stencils that have code of their own for a window."""
+    """Yields (name, text) of every program to compile: the filters together, each other kernel file alone, and the
+    templates with a stencil and with those that have code of their own for a window."""
     stencils = [name for _, name, kind in filters(root) if kind == "int"]
+    together = "typedef struct {\n    int at;\n} view;\nint tap(view v, int dx, int dy);\n#define RADIUS(v) 2\n"
     for name in files(root, r"^kernels/.*\.cl$"):
         short = name[len("kernels/"):]
         if f'"{short}"' in LANGUAGE:
             continue
         if f"filter_{short[:-3]}" in "\n".join(lines(root, name)):
-            view = "typedef struct {\n    int at;\n} view;\nint tap(view v, int dx, int dy);\n#define RADIUS(v) 2\n"
-            yield name, f'{LANGUAGE}{view}#include "{short}"\n'
+            together += f'#include "{short}"\n'
         elif not short.endswith("_window.cl"):
             yield name, f'{LANGUAGE}#include "{short}"\n'
+    yield "the filters", LANGUAGE + together
     for number, stencil in enumerate(stencils):
         own = f"variants/{stencil}_window.cl"
         windowed = os.path.isfile(os.path.join(root, "kernels", own))
-        templates = [("pass.cl", f"{stencil}.cl")]
-        if number == 0 or windowed:
-            templates += [("variants/inside.cl", f"{stencil}.cl"),
-                          ("variants/window.cl", own if windowed else f"{stencil}.cl")]
-        for template, file in templates:
+        templates = [("pass.cl", f"{stencil}.cl"), ("variants/inside.cl", f"{stencil}.cl"),
+                     ("variants/window.cl", own if windowed else f"{stencil}.cl")]
+        for template, file in templates if number == 0 or windowed else []:
             filter_defines = "#define PASS_WINDOW_FILTER\n" if file == own else ""
             yield (f"{template} with {file}",
                    f'{PASS % stencil}{filter_defines}#include "{template}"\n#include "{file}"\n')
