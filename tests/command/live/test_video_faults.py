@@ -62,7 +62,7 @@ def killed(c):
 
 def processes(c):
     """ffmpeg has no input, no other open file and no terminal's signals, and ends with monocle however that ends."""
-    film("a.mkv", "-c:v", "mpeg4", seconds=60)  # each round has its own ffmpeg
+    film("a.mkv", "-c:v", "mpeg4", seconds=20)  # each round has its own ffmpeg
     for how in (signal.SIGINT, signal.SIGKILL):
         view = Live(BINARY, at(), "a.mkv", "--headless", "--loop", "-p", "cpu")
         child, = children(view.process.pid)
