@@ -168,8 +168,9 @@ def animations(c):
 
 def transparent(c):
     """Transparent pixels stay transparent, or one warning names the formats in which they do."""
-    box = [24 <= x < 48 and 12 <= y < 36 for y in range(48) for x in range(64)]  # red on lime
-    planes = b"".join(bytes(red if inside else lime for inside in box) for lime, red in ((145, 81), (54, 90), (34, 240)))
+    box = [24 <= x < 48 and 12 <= y < 36 for y in range(48) for x in range(64)]
+    planes = b"".join(bytes(red if inside else lime for inside in box)
+                      for lime, red in ((145, 81), (54, 90), (34, 240)))
     with open(at("box.y4m"), "wb") as file:
         file.write(b"YUV4MPEG2 W64 H48 F10:1 C444\n" + 4 * (b"FRAME\n" + planes))
     inputs, outputs, names = [], [], ("a.gif", "a.mkv", "a.mov", "a.mp4", "a.webp")
