@@ -104,6 +104,7 @@ def usb(c):
         controls_kept(c, camera)
 
 
+@slow
 def usb_pulled(c):
     """A frame with the error bit; a pulled cable."""
     camera = UsbCamera()

@@ -24,7 +24,7 @@ def live(*args, **keywords):
 
 
 def refused(c, want, word, args, before=lambda: None, **keywords):
-    """Checks that a run is refused with one line on standard error, and makes no file."""
+    """Checks that a run is refused with one line on standard error, and makes no file. Returns the line."""
     files = sorted(os.listdir(at()))
     done = subprocess.run([BINARY, "live", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=60, env=environment(), preexec_fn=before,
@@ -34,6 +34,7 @@ def refused(c, want, word, args, before=lambda: None, **keywords):
     c.check(word in err and err.count("\n") == 1, args, "lacks", repr(word), "says", err)
     c.check("frames" not in done.stdout.decode(), args, "ran:", done.stdout)
     c.check(sorted(os.listdir(at())) == files, args, "left", os.listdir(at()))
+    return err
 
 
 def unwritable(c):
@@ -46,9 +47,8 @@ def unwritable(c):
         os.symlink("nowhere/x", at("lost" + suffix))
         os.symlink("self" + suffix, at("self" + suffix))
         for name, word in rows:
-            refused(c, 3, word, PATTERN + [option, name])
-            if name:
-                refused(c, 3, option, PATTERN + [option, name])
+            err = refused(c, 3, word, PATTERN + [option, name])
+            c.check(not name or option in err, option, name, err)
     refused(c, 3, "no directory", PATTERN + ["--save-controls", "/nowhere/x"])
     refused(c, 3, "no directory", PATTERN + ["--record", "-", "--screenshot", "nowhere/x.png"])
     refused(c, 3, "the current directory", PATTERN[:-2], cwd="/proc")  # monocle-last.png would go there

@@ -71,8 +71,8 @@ def seek_in_others(c):
 
 def check_seeks(c, *names):
     film()
-    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv")
-    ffmpeg("-i", "film.y4m", "-c:v", "libx264", "-g", "12", "-crf", "5", "-pix_fmt", "yuv420p", "film.mp4")
+    ffmpeg("-i", "film.y4m", "-c:v", "ffv1", "film.mkv", "-c:v", "libx264", "-g", "12", "-crf", "5", "-pix_fmt",
+           "yuv420p", "film.mp4")
     with open(at("film.y4m"), "rb") as file:
         raw = file.read().split(b"FRAME\n")[1:]
     with open(at("film.raw"), "wb") as file:

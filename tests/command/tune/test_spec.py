@@ -431,7 +431,7 @@ def faults(c):
 def far(c):
     """A kernel that writes outside its buffer fails in a child process, at each distance. So does one that writes
     nothing, after a correct one in the same child."""
-    behind = [0, 4095, 1000000, 4 << 20, 16 << 20]
+    behind = [0, 4095, 16 << 20]
     values = [1, 16, *(20 + i for i in behind), -21, -20 - (16 << 20), 14]
     code, (found,), err = tune(description(values))
     failed = {int(trial["choice"][4:]): trial.get("failed") for trial in found["trials"]}
@@ -701,7 +701,7 @@ def names(c):
     spec = description(["1"])
     value = "/*\x1b[31m" + "\u00e9" * 80 + "*/"
     spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "T", "Values": [value]})
-    for name in b"\xff\x1b[31m.json", "\u00e9".encode() * 40 + b".json", b"a" + "\u00e9".encode() * 40 + b".json":
+    for name in b"\xff\x1b[31m.json", b"a" + "\u00e9".encode() * 40 + b".json":
         path = os.path.join(os.fsencode(at(".")), name)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(spec, file)
