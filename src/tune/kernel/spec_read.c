@@ -120,6 +120,16 @@ static int find_choice(struct reader *reader, const json_t *object, const char *
     return -1;
 }
 
+// Reads a member that is true, false, 1 or 0. If it is missing, *flag stays.
+static bool read_flag(struct reader *reader, const json_t *json, const char *key, bool *flag)
+{
+    const json_t *member = json_object_get(json, key);
+    const struct value value = member ? value_of_json(member) : value_of_integer(*flag);
+    *flag = value.integer != 0;
+    return (value.kind == VALUE_INTEGER && value.integer == *flag) ||
+           refuse(reader, "%s is not true, false, 1 or 0", key);
+}
+
 // ---- the parameters ----
 
 static bool is_identifier(const char *name)
@@ -141,8 +151,11 @@ static bool check_value(struct values *values, const struct value *value)
     struct space *space = &values->reader->spec->space;
     char text[VALUE_TEXT_MAX];
     value_print(value, text, sizeof(text));
-    if (strlen(text) > VALUE_MAX || strpbrk(text, "\n\r\\"))
-        return refuse(values->reader, "a value has over %d bytes, or a line feed or backslash", VALUE_MAX);
+    bool plain = strlen(text) <= VALUE_MAX;
+    for (const char *at = text; *at && plain; at++)
+        plain = !iscntrl((unsigned char)*at) && *at != '\\'; // a stored result has no tabs
+    if (!plain)
+        return refuse(values->reader, "a value has over %d bytes, or a control character or backslash", VALUE_MAX);
     if (space_find_value(space, values->param, *value) >= 0)
         return refuse(values->reader, "duplicate value '%s'", text);
     return space_add_value(space, values->param, *value) >= 0 ||
@@ -240,15 +253,6 @@ static bool read_space(struct reader *reader, const json_t *json)
 
 // ---- the arguments ----
 
-// Reads a member that is true or not 0; false if it is missing.
-static bool read_flag(struct reader *reader, const json_t *json, const char *key, bool *flag)
-{
-    const json_t *member = json_object_get(json, key);
-    const struct value value = member ? value_of_json(member) : value_of_integer(0);
-    *flag = value.integer != 0;
-    return value.kind == VALUE_INTEGER || refuse(reader, "%s is not true, false, 1 or 0", key);
-}
-
 // Reads the size of a struct.
 static bool read_struct(struct reader *reader, const json_t *json, struct spec_type *type)
 {
@@ -278,7 +282,7 @@ static bool read_type(struct reader *reader, const json_t *json, struct spec_typ
     static const int lanes[] = {1, 2, 4, 8, 16};
     const char *name = need_text(reader, json, "Type");
     char text[NAME_BYTES];
-    bool normalized;
+    bool normalized = false;
     if (!read_flag(reader, json, "Normalized", &normalized))
         return false;
     for (size_t l = 0; name && l < sizeof(lanes) / sizeof(*lanes); l++) {
@@ -821,12 +825,16 @@ static bool read_general(struct reader *reader, const json_t *json)
     struct spec *spec = reader->spec;
     const json_t *objective = json_object_get(json, "Objective"), *metrics = json_object_get(json, "Metrics");
     const char *name, *wanted = json_is_string(objective) ? json_string_value(objective) : "time";
+    bool minimize = true;
     json_t *value;
+    snprintf(reader->where, sizeof(reader->where), "General");
+    if (!read_flag(reader, json, "Minimize", &minimize))
+        return false;
     snprintf(reader->where, sizeof(reader->where), "General.Metrics");
     if ((objective && !json_is_string(objective)) || (metrics && !json_is_object(metrics)))
         return refuse(reader, "it is not an object, or Objective is not a text");
     spec->metrics.objective = -1;
-    spec->metrics.maximize = json_is_false(json_object_get(json, "Minimize"));
+    spec->metrics.maximize = !minimize;
     spec->metrics.timed = true;
     json_object_foreach((json_t *)metrics, name, value)
     {

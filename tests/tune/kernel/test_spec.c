@@ -132,8 +132,11 @@ static void test_values(void)
     CHECK(read_spec(
         &spec,
         SPEC(PARAM("X", "[2.0, 0.5, 1e30]") "," PARAM("N", "[true, \"a b\"]") "," PARAM("M", "\"[4 / 2, 7 // 2]\""), "",
-             "\"Profiling\":0," KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1}")),
+             "\"Profiling\":0," KERNEL("1", "1",
+                                       "{\"Type\":\"int\",\"Size\":1}") "},\"General\":{\"Metrics\":{\"A\":\"1 / "
+                                                                        "time\"},\"Objective\":\"A\",\"Minimize\":0"),
         why));
+    CHECK(spec.metrics.maximize);
     CHECK_TEXT(printed(&spec.space.param[0].value[0]), "0.5");
     CHECK_TEXT(printed(&spec.space.param[0].value[1]), "2.0");
     CHECK_TEXT(printed(&spec.space.param[0].value[2]), "1e+30");
@@ -163,11 +166,12 @@ static const struct {
     {SPEC(PARAM("X", "[{}]"), "", ""), "Values[0] is not a number or text"},
     {SPEC(PARAM("X", "[1,1]"), "", ""), "duplicate value '1'"},
     {SPEC(PARAM("X", "\"[1, 2 +]\""), "", ""), "Values '[1, 2 +]': a number or name is missing"},
-    {SPEC(PARAM("X", "[\"a\\nb\"]"), "", ""), "a line feed or backslash"},
+    {SPEC(PARAM("X", "[\"a\\nb\"]"), "", ""), "a control character or backslash"},
     {SPEC(PARAM("X", "[\"" LONG "1"
                      "\"]"),
           "", ""),
      "a value has over 200 bytes"},
+    {SPEC(PARAM("X", "[\"a\\tb\"]"), "", ""), "a control character or backslash"},
     {SPEC("{\"Name\":\"X\",\"Values\":[1],\"Default\":2}", "", ""), "Default is not one of the values"},
     {SPEC(X_AND_N, "\"X > Q\"", ""), "Conditions[0]: 'X > Q': there is no name 'Q'"},
     {SPEC(X_AND_N, "{}", ""), "Conditions[0]: Expression is missing, or is not a text"},
@@ -214,6 +218,10 @@ static const struct {
      "Normalized needs a Type of 8- or 16-bit integers"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", IMAGE("i", "uint8\",\"Normalized\":\"yes", "[8,4]"))),
      "Normalized is not true, false, 1 or 0"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1,\"Output\":2}")),
+     "Output is not true, false, 1 or 0"},
+    {SPEC(X_AND_N, "", KERNEL("1", "1", OUT) "},\"General\":{\"Minimize\":\"no\""),
+     "General: Minimize is not true, false, 1 or 0"},
     {SPEC(X_AND_N, "", KERNEL("1", "1", "{\"Type\":\"int\",\"Size\":1,\"Output\":\"out\"}")),
      "Output is not true, false, 1 or 0"},
     {COMPOSED("[{\"KernelName\":\"l\",\"Swap\":[\"a\",\"i\"]}]"), "'a' and 'i' have different types or sizes"},
