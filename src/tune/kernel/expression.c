@@ -310,12 +310,18 @@ static struct value parse_number(struct parser *parser)
     return length < 19 ? value_of_integer(strtoll(digits, NULL, 10)) : none("a number is too large");
 }
 
+// A text is that of a description's list: one that is printed like a number is the number.
 static struct value parse_text(struct parser *parser)
 {
+    char copy[VALUE_TEXT_MAX];
     const char quote = *parser->at++, *text = parser->at, *end = strchr(text, quote);
     if (!end)
         return refuse(parser, "a quote is missing");
     parser->at = end + 1;
+    snprintf(copy, sizeof(copy), "%.*s", (int)(end - text), text);
+    const struct value value = value_of_text(copy);
+    if (value.kind != VALUE_TEXT)
+        return value;
     return (struct value){.kind = VALUE_TEXT, .text = text, .length = (int)(end - text)};
 }
 
@@ -575,8 +581,8 @@ static bool add_listed(void *context, const struct value *value)
 {
     struct listed *listed = context;
     if (listed->count < LIST_VALUES)
-        listed->value[listed->count++] = *value;
-    return listed->count < LIST_VALUES;
+        listed->value[listed->count] = *value;
+    return listed->count++ < LIST_VALUES;
 }
 
 // Returns false if the value cannot be computed, or if `each` does not want it.
@@ -658,7 +664,7 @@ static bool parse_comprehension(struct parser *parser, const char *element, list
         parser->at++;
     bound.length = (int)(parser->at - bound.name);
     bool ok = listed && expect(parser, "in") && parse_lists(parser, add_listed, listed);
-    if (listed && listed->count == LIST_VALUES)
+    if (listed && listed->count > LIST_VALUES)
         refuse(parser, "a list is too long");
     if (ok && take(parser, "if")) {
         expression_names *names = parser->names;

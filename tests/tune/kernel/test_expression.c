@@ -50,6 +50,8 @@ static const struct {
     {"z[1] + z[x - 5]", 203},
     {"1 < 2", 1},
     {"1 < 2 < 2", 0},
+    {"x == '7' and '1.5' == 1.5 and '2' < '10'", 1}, // as in a description's lists
+    {"'07' == 7 or '1e3' == 1000", 0},
     {"1 <= x <= 10", 1},
     {"3 > 2 > 1", 1},
     {"x == 7 and y == -3", 1},
@@ -201,7 +203,8 @@ static void test_list(void)
         {"[8 // i for i in range(2)]", "", false},
         {"[1 for i in range(9) if 1 // i]", "", false},
         {"[k for i in range(2)]", "", false},
-        {"[1 for i in range(5000)]", "", false},
+        {"[7 for i in range(4096) if i > 4094]", "7;", true},
+        {"[1 for i in range(4097)]", "", false},
         {"range(1, 2, 0)", "", false},
         {"range(1.5)", "", false},
         {"range(1, 2, 3, 4)", "", false},
