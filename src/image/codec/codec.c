@@ -267,6 +267,8 @@ void codec_close(struct codec *codec)
     for (int i = 0; i < CODEC_FORMATS; i++) {
         if (kinds[i]->close)
             kinds[i]->close(codec->state[i]);
+        for (int b = 0; b < kinds[i]->buffers; b++)
+            codec_buffer_free((struct codec_buffer *)codec->state[i] + b);
         free(codec->state[i]);
     }
     codec_buffer_free(&codec->exif);

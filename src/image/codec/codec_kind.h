@@ -5,9 +5,10 @@
 
 struct codec_kind {
     struct codec_info info;
-    size_t state_bytes;                                 // size of its state, which is zeroed before open; 0: none
-    void (*open)(void *state);                          // may be NULL
-    void (*close)(void *state);                         // may be NULL
+    size_t state_bytes;         // size of its state, which is zeroed before open; 0: none
+    int buffers;                // its state begins with so many struct codec_buffer, which are freed after close
+    void (*open)(void *state);  // may be NULL
+    void (*close)(void *state); // may be NULL
     bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format
     // As codec_head, which checks the limits. Allocates nothing in proportion to the image.
     bool (*head)(void *state, const uint8_t *data, size_t size, struct codec_head *head, struct codec_error *error);

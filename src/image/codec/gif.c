@@ -279,20 +279,12 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     return ok;
 }
 
-static void gif_close(void *state)
-{
-    struct gif *gif = state;
-    codec_buffer_free(&gif->row);
-    codec_buffer_free(&gif->comment);
-    codec_buffer_free(&gif->icc);
-}
-
 static const char *const extensions[] = {"gif", NULL};
 
 const struct codec_kind codec_gif = {
     .info = {.name = "gif", .extensions = extensions},
     .state_bytes = sizeof(struct gif),
-    .close = gif_close,
+    .buffers = 3,
     .looks_so = looks_so,
     .head = head_of,
     .decode = decode,

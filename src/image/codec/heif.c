@@ -42,10 +42,10 @@ enum {
     F(image_release)
 
 struct heif {
+    struct codec_buffer icc, exif, xmp; // of the last head
 #define MEMBER(name) __typeof__(heif_##name) *name;
     FUNCTIONS(MEMBER)
     bool tried, loaded;
-    struct codec_buffer icc, exif, xmp; // of the last head
 };
 
 // An open file; heif_close accepts a zeroed one.
@@ -224,20 +224,12 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     return ok;
 }
 
-static void free_state(void *state)
-{
-    struct heif *heif = state;
-    codec_buffer_free(&heif->icc);
-    codec_buffer_free(&heif->exif);
-    codec_buffer_free(&heif->xmp);
-}
-
 static const char *const extensions[] = {"heic", "heif", "hif", "avif", "heics", "heifs", "avifs", NULL};
 
 const struct codec_kind codec_heif = {
     .info = {.name = "heif", .extensions = extensions},
     .state_bytes = sizeof(struct heif),
-    .close = free_state,
+    .buffers = 3,
     .looks_so = looks_so,
     .head = head_of,
     .decode = decode,

@@ -29,6 +29,11 @@ enum {
 
 // libjpeg's objects point to this struct (client_data), which must not move.
 struct jpeg {
+    struct codec_buffer scratch;  // rows that do not fit the image; for one call
+    struct codec_buffer metadata; // of the last head
+    struct codec_buffer blocks;   // of Photoshop: of the last head, or to be written
+    struct codec_buffer comment;  // of the last head
+    struct codec_buffer exif;     // of the last head, joined
     struct jpeg_decompress_struct reader;
     struct jpeg_source_mgr source;
     struct jpeg_progress_mgr progress;
@@ -36,15 +41,10 @@ struct jpeg {
     struct jpeg_destination_mgr destination;
     struct codec_buffer *file; // the writer's output
     struct jpeg_error_mgr errors;
-    const uint8_t *bound;         // in the reader's data: see find_bound
-    bool ended;                   // the reader is at the end of the file, before an end marker
-    struct codec_error *error;    // where a failure is reported
-    jmp_buf back;                 // target of longjmp after a failure; set by each function that calls libjpeg
-    struct codec_buffer scratch;  // rows that do not fit the image; for one call
-    struct codec_buffer metadata; // of the last head
-    struct codec_buffer blocks;   // of Photoshop: of the last head, or to be written
-    struct codec_buffer comment;  // of the last head
-    struct codec_buffer exif;     // of the last head, joined
+    const uint8_t *bound;      // in the reader's data: see find_bound
+    bool ended;                // the reader is at the end of the file, before an end marker
+    struct codec_error *error; // where a failure is reported
+    jmp_buf back;              // target of longjmp after a failure; set by each function that calls libjpeg
 };
 
 static enum codec_fault fault_of(int code)
@@ -111,11 +111,6 @@ static void jpeg_close(void *state)
     struct jpeg *jpeg = state;
     jpeg_destroy_decompress(&jpeg->reader); // also if it was never created
     jpeg_destroy_compress(&jpeg->writer);
-    codec_buffer_free(&jpeg->scratch);
-    codec_buffer_free(&jpeg->metadata);
-    codec_buffer_free(&jpeg->blocks);
-    codec_buffer_free(&jpeg->comment);
-    codec_buffer_free(&jpeg->exif);
 }
 
 static bool looks_so(const uint8_t *data, size_t size)
@@ -725,6 +720,7 @@ const struct codec_kind codec_jpeg = {
     .info = {.name = "jpeg", .extensions = extensions, .writes = true, .quality = true, .subsampling = true},
     .state_bytes = sizeof(struct jpeg),
     .open = jpeg_open,
+    .buffers = 5,
     .close = jpeg_close,
     .looks_so = looks_so,
     .head = head_of,

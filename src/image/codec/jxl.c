@@ -46,11 +46,11 @@ enum {
     F(SetImageOutBuffer)
 
 struct jxl {
+    struct codec_buffer icc, exif, xmp; // of the last head
+    struct codec_buffer raster;
 #define MEMBER(name) __typeof__(JxlDecoder##name) *name;
     FUNCTIONS(MEMBER)
     bool tried, loaded;
-    struct codec_buffer icc, exif, xmp; // of the last head
-    struct codec_buffer raster;
     int black; // index of the channel of black ink, of the last take_info; -1: there is none
 };
 
@@ -263,21 +263,12 @@ static bool decode(void *state, const uint8_t *data, size_t size, const struct c
     return ok;
 }
 
-static void free_state(void *state)
-{
-    struct jxl *jxl = state;
-    codec_buffer_free(&jxl->icc);
-    codec_buffer_free(&jxl->exif);
-    codec_buffer_free(&jxl->xmp);
-    codec_buffer_free(&jxl->raster);
-}
-
 static const char *const extensions[] = {"jxl", NULL};
 
 const struct codec_kind codec_jxl = {
     .info = {.name = "jxl", .extensions = extensions},
     .state_bytes = sizeof(struct jxl),
-    .close = free_state,
+    .buffers = 4,
     .looks_so = looks_so,
     .head = head_of,
     .decode = decode,

@@ -31,13 +31,13 @@ enum {
 static const uint8_t signature[SIGNATURE_BYTES] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 struct png {
-    struct libdeflate_decompressor *inflater;
-    struct libdeflate_compressor *deflater;
-    int deflater_level;
     struct codec_buffer packed;                     // compressed pixels
     struct codec_buffer plain;                      // filtered rows
     struct codec_buffer rows;                       // a few rows of the image
     struct codec_buffer unpacked[METADATA], chunks; // until the next head
+    struct libdeflate_decompressor *inflater;
+    struct libdeflate_compressor *deflater;
+    int deflater_level;
 };
 
 // All of a file but its pixels.
@@ -990,12 +990,6 @@ static void png_close(void *state)
     struct png *png = state;
     libdeflate_free_decompressor(png->inflater);
     libdeflate_free_compressor(png->deflater);
-    codec_buffer_free(&png->packed);
-    codec_buffer_free(&png->plain);
-    codec_buffer_free(&png->rows);
-    codec_buffer_free(&png->chunks);
-    for (int i = 0; i < METADATA; i++)
-        codec_buffer_free(&png->unpacked[i]);
 }
 
 static const char *const extensions[] = {"png", "apng", NULL};
@@ -1003,6 +997,7 @@ static const char *const extensions[] = {"png", "apng", NULL};
 const struct codec_kind codec_png = {
     .info = {.name = "png", .extensions = extensions, .writes = true, .compression = true},
     .state_bytes = sizeof(struct png),
+    .buffers = METADATA + 4,
     .close = png_close,
     .looks_so = looks_so,
     .head = head_of,

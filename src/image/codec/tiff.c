@@ -550,21 +550,12 @@ static bool encode(void *state, const struct image *image, const struct codec_se
     return true;
 }
 
-static void tiff_close(void *state)
-{
-    struct tiff *tiff = state;
-    codec_buffer_free(&tiff->raster);
-    codec_buffer_free(&tiff->exif);
-    codec_buffer_free(&tiff->metadata);
-    codec_buffer_free(&tiff->iptc);
-}
-
 static const char *const extensions[] = {"tif", "tiff", NULL};
 
 const struct codec_kind codec_tiff = {
     .info = {.name = "tiff", .extensions = extensions, .writes = true, .compression = true},
     .state_bytes = sizeof(struct tiff),
-    .close = tiff_close,
+    .buffers = 4,
     .looks_so = looks_so,
     .head = head_of,
     .keeps = CODEC_KEEPS_IPTC,
