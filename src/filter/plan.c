@@ -478,6 +478,18 @@ static bool mixes_pixels(const struct pass *pass)
     return !whole;
 }
 
+// Inserts a pass without filters before pass `number`.
+static void insert_pass(struct plan *plan, int number)
+{
+    struct pass *pass = &plan->pass[number];
+    memmove(pass + 1, pass, (size_t)(plan->count++ - number) * sizeof(*pass));
+    *pass = (struct pass){.from_width = pass->from_width,
+                          .from_height = pass->from_height,
+                          .width = pass->from_width,
+                          .height = pass->from_height};
+    name_pass(pass);
+}
+
 // Multiplies colours by alpha at the end of the pass before pass `number`, which may be a new one. Returns the place
 // of pass `number`.
 static struct pass *premultiply_before(struct plan *plan, int number)
@@ -487,11 +499,7 @@ static struct pass *premultiply_before(struct plan *plan, int number)
     for (int i = 0; i < plan->stages; i++)
         kept = kept || (plan->kept[i] >= 0 && &plan->stage[plan->kept[i]] == pass->warp);
     if (number == 0 || kept || pass_remembers(&pass[-1])) {
-        memmove(pass + 1, pass, (size_t)(plan->count++ - number) * sizeof(*pass));
-        *pass = (struct pass){.from_width = pass->from_width,
-                              .from_height = pass->from_height,
-                              .width = pass->from_width,
-                              .height = pass->from_height};
+        insert_pass(plan, number);
         pass++;
     }
     struct pass *before = pass - 1;
@@ -647,22 +655,10 @@ void plan_make(struct plan *plan, const struct chain *chain, int width, int heig
         name_pass(&plan->pass[i]);
 }
 
-// Adds a pass that only converts the input.
-static void insert_convert(struct plan *plan)
-{
-    struct pass *first = plan->pass;
-    memmove(first + 1, first, (size_t)plan->count++ * sizeof(*first));
-    *first = (struct pass){.from_width = first->from_width,
-                           .from_height = first->from_height,
-                           .width = first->from_width,
-                           .height = first->from_height};
-    name_pass(first);
-}
-
 void plan_split_warp(struct plan *plan, bool input_rgba)
 {
     if (plan->pass->warp && !input_rgba)
-        insert_convert(plan);
+        insert_pass(plan, 0);
 }
 
 void plan_split(struct plan *plan, bool input_rgba, int radius)
@@ -751,7 +747,7 @@ void plan_pictures(struct plan *plan, bool in_place)
     for (int i = 0; i < plan->count; i++)
         ok = set_second(plan, &plan->pass[i]) && ok;
     if (!ok && !in_place) {
-        insert_convert(plan);
+        insert_pass(plan, 0);
         plan_pictures(plan, false);
         return;
     }
