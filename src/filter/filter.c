@@ -108,6 +108,13 @@ bool filter_moves(const struct filter *filter)
     return filter->mirror || filter->flip || (filter->kind == FILTER_WARP && !filter->warp->returns);
 }
 
+int filter_follow_previous(const struct stage *stage, const struct stage_size *size,
+                           const struct frame_time *frame_time, int32_t *arguments)
+{
+    arguments[0] = frame_time->previous;
+    return 1;
+}
+
 bool filter_gets_previous(const struct filter *filter)
 {
     return filter->second == SECOND_PREVIOUS || filter->second == SECOND_INPUT;

@@ -300,5 +300,8 @@ static inline bool filter_sees_frame(const struct filter *filter)
 {
     return filter->second == SECOND_KEPT && filter->follow;
 }
+// A filter's `follow`: the first argument says whether there is a previous frame.
+int filter_follow_previous(const struct stage *stage, const struct stage_size *size,
+                           const struct frame_time *frame_time, int32_t *arguments);
 // Returns true if the filter's output is grey, given whether its input is grey.
 bool filter_leaves_grey(const struct filter *filter, bool grey);

@@ -13,13 +13,6 @@ static bool prepare(const struct filter_values *values, struct filter_arguments 
     return true;
 }
 
-static int follow(const struct stage *stage, const struct stage_size *size, const struct frame_time *frame_time,
-                  int32_t *arguments)
-{
-    arguments[0] = frame_time->previous;
-    return 1;
-}
-
 extern const struct filter filter_motion;
 const struct filter filter_motion = {
     .name = "motion",
@@ -30,5 +23,5 @@ const struct filter filter_motion = {
     .second = SECOND_INPUT,
     .params = params,
     .prepare = prepare,
-    .follow = follow,
+    .follow = filter_follow_previous,
 };
