@@ -54,6 +54,13 @@ bool user_token_is(const struct user_token *token, const char *text)
            memcmp(token->text, text, (size_t)token->length) == 0;
 }
 
+static bool is_one_of(const struct user_token *token, const char *const words[])
+{
+    while (*words && !user_token_is(token, *words))
+        words++;
+    return *words;
+}
+
 bool user_word_is_known(const struct user_token *token)
 {
     static const char *const words[] = {
@@ -61,11 +68,7 @@ bool user_word_is_known(const struct user_token *token)
         "STRUCT",  "UNROLL", "if",     "else",     "for",    "while",     "do",     "switch", "case",
         "default", "break",  "return", "continue", "sat8",   "luma",      "root",   "min",    "max",
         "clamp",   "tap",    "ARG",    "WIDTH",    "HEIGHT", "FRAME",     "TIME",   "RADIUS", NULL};
-    for (int i = 0; words[i]; i++) {
-        if (user_token_is(token, words[i]))
-            return true;
-    }
-    return false;
+    return is_one_of(token, words);
 }
 
 // ---- lists of tokens ----
@@ -151,13 +154,6 @@ static bool check_number(struct token_reader *r, struct user_token *token)
     return (end == token->text + token->length && value <= INT_MAX) ||
            fail(r, token->line, "the number %.*s is not an integer from 0 to %d such as 12 or 0x1f",
                 token->length < 20 ? token->length : 20, token->text, INT_MAX);
-}
-
-static bool is_one_of(const struct user_token *token, const char *const words[])
-{
-    while (*words && !user_token_is(token, *words))
-        words++;
-    return *words;
 }
 
 // Refuses words that the kernel language does not have, or that names cannot have.
