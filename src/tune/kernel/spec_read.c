@@ -211,6 +211,24 @@ static bool read_param(struct reader *reader, const json_t *json)
     return !preset || spec->preset[param] >= 0 || refuse(reader, "Default is not one of the values");
 }
 
+// The database has a configuration as a text.
+static bool check_length(struct reader *reader)
+{
+    const struct space *space = &reader->spec->space;
+    char text[VALUE_TEXT_MAX];
+    size_t bytes = 0;
+    for (int p = 0; p < space->params; p++) {
+        size_t longest = 0;
+        for (int v = 0; v < space->param[p].values; v++) {
+            value_print(&space->param[p].value[v], text, sizeof(text));
+            longest = strlen(text) > longest ? strlen(text) : longest;
+        }
+        bytes += strlen(space->param[p].name) + longest + 2; // "NAME=VALUE,"
+    }
+    return bytes <= SPACE_TEXT ||
+           refuse(reader, "a configuration may have over %d bytes; shorten names and values", SPACE_TEXT - 1);
+}
+
 static bool read_condition(struct reader *reader, const json_t *json)
 {
     struct spec *spec = reader->spec;
@@ -240,6 +258,9 @@ static bool read_space(struct reader *reader, const json_t *json)
         if (!read_param(reader, element))
             return false;
     }
+    snprintf(reader->where, sizeof(reader->where), "TuningParameters");
+    if (!check_length(reader))
+        return false;
     json_array_foreach(json_object_get(json, "Conditions"), i, element)
     {
         snprintf(reader->where, sizeof(reader->where), "Conditions[%zu]", i);

@@ -20,6 +20,7 @@
     "{\"ConfigurationSpace\":{\"TuningParameters\":[" params "],\"Conditions\":[" conditions                           \
     "]},\"KernelSpecification\":{" kernel "}}"
 #define X_AND_N PARAM("X", "[1,2,4]") "," PARAM("N", "\"[10, 2 ** 5]\"")
+#define LONG_PARAM(name) PARAM(name, "[\"" LONG "\"]")
 #define IMAGE(name, type, size)                                                                                        \
     "{\"Name\":\"" name "\",\"MemoryType\":\"Image\",\"Type\":\"" type "\",\"Size\":" size "}"
 // With launches of two kernels, and vectors `a` and `b` that may change places.
@@ -171,6 +172,10 @@ static const struct {
                      "\"]"),
           "", ""),
      "a value has over 200 bytes"},
+    {SPEC(LONG_PARAM("A") "," LONG_PARAM("B") "," LONG_PARAM("C") "," LONG_PARAM("D") "," LONG_PARAM(
+              "E") "," LONG_PARAM("F"),
+          "", ""),
+     "a configuration may have over 1023 bytes"},
     {SPEC(PARAM("X", "[\"a\\tb\"]"), "", ""), "a control character or backslash"},
     {SPEC("{\"Name\":\"X\",\"Values\":[1],\"Default\":2}", "", ""), "Default is not one of the values"},
     {SPEC(X_AND_N, "\"X > Q\"", ""), "Conditions[0]: 'X > Q': there is no name 'Q'"},
