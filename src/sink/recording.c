@@ -189,18 +189,20 @@ static void write_filters(const struct recording *recording, const struct record
 {
     const struct recording_setup *setup = &recording->setup;
     const struct color color = y4m_writer_color(setup->width, setup->height);
-    int used = snprintf(text, size, "setparams=range=tv:colorspace=%s%s",
-                        color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m",
-                        text_if(setup->alpha, ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,"
-                                              "extractplanes=y,setparams=range=pc[l];[k][l]alphamerge"));
+    snprintf(text, size, "setparams=range=tv:colorspace=%s", color.matrix == COLOR_MATRIX_709 ? "bt709" : "smpte170m");
+    // Before alphamerge, whose frames have no duration: fps would drop the last one.
     if (encoder->animation && recording->rate_numerator > ANIMATION_RATE * (int64_t)recording->rate_denominator)
-        used += snprintf(text + used, size - (size_t)used, ",fps=%d", ANIMATION_RATE);
+        text_append(text, size, ",fps=%d", ANIMATION_RATE);
+    if (setup->alpha)
+        text_append(text, size,
+                    ",split[i][j];[i]crop=iw:ih/2:0:0[k];[j]crop=iw:ih/2:0:ih/2,extractplanes=y,"
+                    "setparams=range=pc[l];[k][l]alphamerge");
     if (encoder->animation && setup->width > ANIMATION_WIDTH)
-        used += snprintf(text + used, size - (size_t)used,
-                         setup->alpha ? ",premultiply=inplace=1,scale=%d:-2,unpremultiply=inplace=1" : ",scale=%d:-2",
-                         ANIMATION_WIDTH);
+        text_append(text, size,
+                    setup->alpha ? ",premultiply=inplace=1,scale=%d:-2,unpremultiply=inplace=1" : ",scale=%d:-2",
+                    ANIMATION_WIDTH);
     if (encoder->filter)
-        snprintf(text + used, size - (size_t)used, ",%s", encoder->filter);
+        text_append(text, size, ",%s", encoder->filter);
 }
 
 // Starts ffmpeg. Returns false on failure (logged).

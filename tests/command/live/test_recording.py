@@ -194,6 +194,10 @@ def transparent(c):
     c.check(head[12:16] == b"VP8X" and head[20] & 16, head)
     code, err = record("b.webm", frames=4)
     c.check("alpha_mode" not in probe("b.webm")[1].get("tags", {}), "an opaque film")
+    with open(at("one.y4m"), "wb") as file:
+        file.write(b"YUV4MPEG2 W64 H48 F30:1 C444\nFRAME\n" + planes)
+    code, err = record("c.gif", "-f", "colorkey=lime:0.3:0", source="one.y4m", frames=1)
+    c.check(code == 0 and frames_of("c.gif") == 1, "one frame at twice the rate of an animation", err)
 
 
 def next_names(c):
