@@ -43,9 +43,9 @@ static const char *const details[] = {
     "An entry is the fastest configuration of a pass on a device that `monocle tune` found. The actions are:",
     "list\tprint one line per entry (default)",
     "export FILE\twrite your entries and the system's to FILE, or to standard output (-)",
-    "export --header FILE\twrite KERNEL_NAME_PARAMETER for each parameter of the pass kernel:NAME, KERNEL_NAME_OPTIONS "
-    "for the compiler of OpenCL, and KERNEL_NAME_LAUNCHES, the rows of an array: kernel, times, global and local size; "
-    "of several entries of a kernel, the latest counts",
+    "export --header FILE\twrite macros for your kernels. For kernel:matmul: KERNEL_MATMUL_TILE, the value of TILE; "
+    "KERNEL_MATMUL_OPTIONS, for the compiler of OpenCL; KERNEL_MATMUL_LAUNCHES, the rows of an array: kernel, times, "
+    "global and local size. Of several entries of a kernel, the latest counts",
     "import FILE\tadd the entries of FILE, or of standard input (-), to yours; an entry replaces yours only if it is "
     "newer",
     "clear\tremove your entries",
