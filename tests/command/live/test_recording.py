@@ -285,8 +285,13 @@ def goes_on(c):
     os.mkfifo(at("hold"))
     view = Live(BINARY, at(), "pattern:64x48@50", *RUN, asks=True, PATH=at() + ":" + os.environ["PATH"])
     client, other = view.control(), Control(view.place_of_socket)
+
+    def records(name):
+        c.check(wait_until(lambda: other.get("message") == "recording " + name), other.get("message"))
+        other.ask("wait_frame", other.get("frames") + 5)
+
     client.ask("set_property", "recording", "talk.mp4")
-    client.ask("wait_frame", client.get("frames") + 5)
+    records("talk.mp4")
     client.send("set_property", "recording", "none")
     c.check(wait_until(lambda: other.get("recording") is None), "it does not end")
     other.ask("wait_frame", other.get("frames") + 5)
@@ -295,8 +300,7 @@ def goes_on(c):
     c.check("exists" in other.error("set_property", "recording", "talk.mp4"), "talk.mp4 again")
     third = Control(view.place_of_socket)
     third.send("set_property", "recording", "x.mp4")
-    c.check(wait_until(lambda: other.get("recording") == "x.mp4"), "a recording beside one that ends")
-    other.ask("wait_frame", other.get("frames") + 5)
+    records("x.mp4")  # beside one that ends
     other.send("set_property", "recording", "none")
     with open(at("hold"), "w"):  # ffmpeg may end now
         os.unlink(at("hold"))
@@ -305,7 +309,7 @@ def goes_on(c):
     c.check(third.reply()["error"] == other.reply()["error"] == "success", "x.mp4")
     c.check(frames_of("x.mp4") >= 5, "x.mp4")
     client.ask("set_property", "recording", "y.mp4")
-    client.ask("wait_frame", client.get("frames") + 5)
+    records("y.mp4")
     ffmpeg, = [child for child in children(view.process.pid) if "pipe:0" in command_of(child)]
     client.send("set_property", "recording", "none")
     os.kill(ffmpeg, signal.SIGKILL)
@@ -316,7 +320,7 @@ def goes_on(c):
     c.check("nothing recorded to z.webp" in client.get("message") and not os.path.exists(at("z.webp")), "no frame")
     client.ask("set_property", "paused", False)
     client.ask("set_property", "recording", "w.mp4")
-    client.ask("wait_frame", client.get("frames") + 5)
+    records("w.mp4")
     client.send("set_property", "recording", "none")
     other.ask("quit")
     c.check(client.reply()["error"] == "success" and probe("w.mp4"), "the run waits for the end of a recording")
