@@ -697,16 +697,19 @@ def overwrites(c):
 
 
 def names(c):
-    """A file's name and values with control characters or cut letters are printed as text."""
+    """A file's name with control characters and cut letters is printed as text. Values have none."""
     spec = description(["1"])
-    value = "/*\x1b[31m" + "\u00e9" * 80 + "*/"
-    spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "T", "Values": [value]})
+    values = ["/*" + "\u00e9" * 80 + "*/"]
+    spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "T", "Values": values})
     for name in b"\xff\x1b[31m.json", b"a" + "\u00e9".encode() * 40 + b".json":
         path = os.path.join(os.fsencode(at(".")), name)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(spec, file)
         code, out, err = run(MISLED, "tune", path, **settings())
-        c.check(code == 0 and b"HOW=1,T=/*\\x1b[31m" in out and b"\x1b" not in out and err == "", name, code, out, err)
+        c.check(code == 0 and b"HOW=1,T=/*\xc3\xa9" in out and b"\x1b" not in out and err == "", name, code, out, err)
+    values[0] = "\x1b[31m"
+    code, found, err = tune(spec)
+    c.check(code == 3 and found == [] and "a value has over 200 bytes, or a control character" in err, code, err)
 
 
 def twins(c):
