@@ -190,8 +190,12 @@ def late_frames(c):
     with open(at("node"), "wb"):
         pass
     view = PlayedCamera(BINARY, *RUN, "--virtual-camera", at("node"), source=(at("fifo.y4m"),), runs=False)
+    film, frame = y4m(64, 48, "444", 2, rate="20:1"), len("FRAME\n") + 64 * 48 * 3
     with open(at("fifo.y4m"), "wb") as feed:
-        feed.write(y4m(64, 48, "444", 2, rate="20:1"))
+        feed.write(film[:-frame])
+        feed.flush()
+        view.until(lambda s: s["virtual_camera"]["sent"] == 1)  # a view that is late would skip it
+        feed.write(film[-frame:])
         feed.flush()
         before = view.until(lambda s: s["virtual_camera"]["sent"] == 2)["virtual_camera"]["repeated"]
         counts = view.until(lambda s: s["virtual_camera"]["repeated"] > before + 10)["virtual_camera"]
