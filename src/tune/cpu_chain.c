@@ -45,7 +45,7 @@ static void add_params(struct space *space, const struct cpu_tuning *preset)
     for (int p = 0; p < CPU_PARAMS; p++) {
         space_add_param(space, cpu_params[p].name);
         if (preset->value[p] == CPU_UNSET)
-            space_add_value(space, p, (struct value){VALUE_NONE});
+            space_add_value(space, p, (struct value){.kind = VALUE_NONE});
         for (int i = 0; preset->value[p] != CPU_UNSET && i < cpu_params[p].values; i++)
             space_add_value(space, p, value_of_integer(cpu_params[p].value[i]));
     }

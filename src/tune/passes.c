@@ -79,7 +79,7 @@ static void add_params(struct space *space, const struct choices *choices)
         }
     }
     for (int i = 1; i < space->params; i++) {
-        space_add_value(space, i, (struct value){VALUE_NONE});
+        space_add_value(space, i, (struct value){.kind = VALUE_NONE});
         space_sort_values(space, i);
     }
 }
@@ -88,7 +88,7 @@ static void add_params(struct space *space, const struct choices *choices)
 static bool tuple_of(const struct space *space, const struct variant_choice *choice, uint16_t tuple[SPACE_PARAMS])
 {
     for (int i = 0; i < space->params; i++) {
-        struct value value = {VALUE_NONE};
+        struct value value = {.kind = VALUE_NONE};
         for (int k = 0; choice->variant->param[k].name; k++) {
             if (strcmp(choice->variant->param[k].name, space->param[i].name) == 0)
                 value = value_of_integer(choice->value[k]);

@@ -42,7 +42,7 @@ struct value value_of_json(const json_t *json)
         return value_of_real(json_real_value(json));
     if (json_is_integer(json))
         return value_of_integer(json_integer_value(json));
-    return json_is_boolean(json) ? value_of_integer(json_is_true(json)) : (struct value){VALUE_NONE};
+    return json_is_boolean(json) ? value_of_integer(json_is_true(json)) : (struct value){.kind = VALUE_NONE};
 }
 
 json_t *value_json(const struct value *value)

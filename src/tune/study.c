@@ -82,7 +82,7 @@ static struct value value_in(struct reader *reader, const json_t *configuration,
         return value;
     else
         refuse(reader, "the value of parameter '%s' has over %d bytes", name, VALUE_TEXT_MAX - 1);
-    return (struct value){VALUE_NONE};
+    return (struct value){.kind = VALUE_NONE};
 }
 
 // Returns the configuration of result `at`. NULL: refused, because its parameters are not the space's. A space without

@@ -102,7 +102,7 @@ static void test_values(void)
 {
     struct space space;
     const struct value numbers[] = {
-        value_of_integer(16), {VALUE_NONE}, value_of_integer(2), value_of_real(0.5), value_of_integer(100)};
+        value_of_integer(16), {.kind = VALUE_NONE}, value_of_integer(2), value_of_real(0.5), value_of_integer(100)};
     const char *const words[] = {"none", "all", "1"};
     space = (struct space){0};
     space_add_param(&space, "number");
