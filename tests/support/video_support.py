@@ -16,17 +16,13 @@ def need_ffmpeg():
 
 
 def list_encoders_once():
-    """Puts an ffmpeg into PATH that starts the installed one only once for the list of its encoders."""
-    folder = tempfile.mkdtemp()
-    place = os.path.join(folder, "ffmpeg")
+    """Puts an ffmpeg into PATH that has the list of the installed one's encoders, which takes 0.2 s."""
+    folder, real = tempfile.mkdtemp(), shutil.which("ffmpeg")
+    place, known = os.path.join(folder, "ffmpeg"), os.path.join(folder, "list")
+    with open(known, "wb") as file:
+        subprocess.run([real, "-hide_banner", "-v", "level+error", "-encoders"], check=True, stdout=file)
     with open(place, "w", encoding="utf-8") as file:
-        file.write("""#!/bin/sh
-case "$*" in *-encoders)
-    [ -e LIST ] || { FFMPEG "$@" >LIST.$$ && mv LIST.$$ LIST; }
-    exec cat LIST
-esac
-exec FFMPEG "$@"
-""".replace("LIST", os.path.join(folder, "list")).replace("FFMPEG", shutil.which("ffmpeg")))
+        file.write('#!/bin/sh\ncase "$*" in *-encoders) exec cat %s;; esac\nexec %s "$@"\n' % (known, real))
     os.chmod(place, 0o755)
     os.environ["PATH"] = folder + ":" + os.environ["PATH"]
 
