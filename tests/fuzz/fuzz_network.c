@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef FUZZER
 #include "fuzz_texts.h"
 
-// The arguments are a network and, if not 20000, the number of mutations.
+// The arguments are a network and, if not FUZZ_ROUNDS, the number of mutations.
 int main(int argc, char **argv)
 {
     static uint8_t seed[1 << 19], data[sizeof(seed)];
