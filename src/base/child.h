@@ -22,11 +22,11 @@ enum child_end {
     CHILD_NOT_STARTED, // *value is errno
 };
 
-// Runs a program with /dev/null as its standard streams, without other open files than that of child_write and in a
-// process group of its own, and waits until it ends. After `limit_ms` it kills the whole group and waits at most 2 s
-// more. Calls line(context, text) for each line that the child writes with child_write, without its newline, and with
-// NULL about every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this kills the child's
-// group and returns CHILD_KILLED with *value SIGKILL. On any thread. Logs nothing.
+// Runs a program in a process group of its own, and waits until it ends. Its standard streams are /dev/null; it has one
+// other open file, that of child_write. After `limit_ms` this kills the whole group and waits at most 2 s more. Calls
+// line(context, text) for each line that the child writes with child_write, without its newline, and with NULL about
+// every 100 ms. Ignores lines of more than CHILD_LINE bytes. If `line` returns false, this kills the group and returns
+// CHILD_KILLED with *value SIGKILL. On any thread. Logs nothing.
 enum { CHILD_LINE = 16384 };
 enum child_end child_talk(const char *program, char *const arguments[], int limit_ms, int *value,
                           bool (*line)(void *context, char *text), void *context);

@@ -6,7 +6,7 @@
 struct codec_kind {
     struct codec_info info;
     size_t state_bytes;         // size of its state, which is zeroed before open; 0: none
-    int buffers;                // its state begins with so many struct codec_buffer, which are freed after close
+    int buffers;                // number of struct codec_buffer at the start of its state; freed after `close`
     void (*open)(void *state);  // may be NULL
     void (*close)(void *state); // may be NULL
     bool (*looks_so)(const uint8_t *data, size_t size); // the first bytes are of this format

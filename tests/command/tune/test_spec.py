@@ -697,7 +697,7 @@ def overwrites(c):
 
 
 def names(c):
-    """A file's name with control characters and cut letters is printed as text. Values have none."""
+    """A file's name with control characters and cut letters is printed as text. Such values are refused."""
     spec = description(["1"])
     values = ["/*" + "\u00e9" * 80 + "*/"]
     spec["ConfigurationSpace"]["TuningParameters"].append({"Name": "T", "Values": values})
